@@ -6,10 +6,13 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "io/seekable.h"
+#include "io/spool.h"
 
 #define CACHE_MOST ((uint64_t)1 << 30)
 
@@ -43,19 +46,35 @@ tally_status ty_h5_unsupported(const ty_h5_state *s, const char *what, tally_err
 
 /* ---- Opening ---- */
 
+/* Whether libhdf5, which follows links to the file's name, can open it by that. */
+static int has_name(int file, uint64_t start)
+{
+    struct stat about;
+    return file >= 0 && !start && fstat(file, &about) == 0 && about.st_nlink;
+}
+
 tally_status ty_h5_open_file(ty_h5_state *s, tally_error *error)
 {
     uint64_t start;
     char words[LIST_BYTES] = "no reason is given";
     const char *name = ty_stream_name(s->stream);
     const int file = ty_stream_file(s->stream, &start);
-    if (file < 0 || start)
-        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "%s: HDF5 is read from files alone, not from pipes or compressed; save it "
-                        "to a file",
-                        name);
-    s->file = s->h5->H5Fopen(file ? name : "/dev/fd/0",
+    char *copied = NULL;
+    if (!has_name(file, start)) {
+        ty_seekable copy;
+        const tally_status status = ty_seekable_copy(s->stream, &copy, error);
+        if (status)
+            return status;
+        copied = ty_spool_name(copy.file, error);
+        if (!copied)
+            return TALLY_ERROR_IO;
+    }
+    s->file = s->h5->H5Fopen(copied ? copied
+                             : file ? name
+                                    : "/dev/fd/0",
                              0 /* to read; its macro calls the library */, H5P_DEFAULT);
+    if (copied)
+        ty_spool_unname(copied);
     if (s->file >= 0)
         return TALLY_OK;
     s->h5->H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_words, words);
@@ -105,7 +124,8 @@ static tally_status find_only(ty_h5_state *s, tally_error *error)
         status = f.count
                      ? ty_error(error, TALLY_ERROR_ARGUMENT,
                                 "%s: several datasets: %s; choose one as %s:/NAME",
-                                ty_stream_name(s->stream), f.list, ty_stream_name(s->stream))
+                                ty_stream_name(s->stream), f.list,
+                                ty_stream_size(s->stream) ? ty_stream_name(s->stream) : "FILE")
                      : ty_error(error, TALLY_ERROR_FORMAT, "%s: no dataset is in this HDF5 file",
                                 ty_stream_name(s->stream));
     else if (!status && !f.first)

@@ -36,7 +36,7 @@ tally_status ty_h5_failed(const ty_h5_state *s, const char *what, tally_error *e
 /* An error: the dataset holds `what`, which is not counted. */
 tally_status ty_h5_unsupported(const ty_h5_state *s, const char *what, tally_error *error);
 
-/* Sets `file`. libhdf5 opens files by name, and others that they link to, so a pipe is refused. */
+/* Sets `file`. libhdf5 opens files by name, which a pipe, or what is packed, gets as a copy. */
 tally_status ty_h5_open_file(ty_h5_state *s, tally_error *error);
 /* Sets `dataset`, and `inside` where the caller named none and there is only one. */
 tally_status ty_h5_open_dataset(ty_h5_state *s, tally_error *error);

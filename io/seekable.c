@@ -54,10 +54,12 @@ tally_status ty_seekable_open(ty_stream *stream, ty_seekable *s, tally_error *er
 {
     *s = (ty_seekable){.name = ty_stream_name(stream), .size = ty_stream_size(stream)};
     s->file = s->size ? ty_stream_file(stream, &s->start) : -1;
-    if (s->file >= 0)
-        return TALLY_OK;
-    s->start = s->size = 0;
-    s->is_copy = 1;
+    return s->file >= 0 ? TALLY_OK : ty_seekable_copy(stream, s, error);
+}
+
+tally_status ty_seekable_copy(ty_stream *stream, ty_seekable *s, tally_error *error)
+{
+    *s = (ty_seekable){.name = ty_stream_name(stream), .is_copy = 1};
     s->file = ty_stream_copy(stream, &s->size);
     return s->file >= 0 ? TALLY_OK : copy_stream(s, stream, error);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE       /* O_TMPFILE */
 #define _FILE_OFFSET_BITS 64
 
 #include "io/spool.h"
@@ -6,8 +7,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/alloc.h"
@@ -17,32 +20,78 @@
 
 #define HELD_MOST ((uint64_t)16 << 20) /* in memory */
 
-int ty_spool_file(tally_error *error)
+/* `ending`, for mkstemp, in the folder for temporary files; to be released. */
+static char *make_path(const char *ending, tally_error *error)
 {
     const char *folder = ty_env("TMPDIR");
     if (!folder || !folder[0])
         folder = "/tmp";
-    static const char ending[] = "/tally-XXXXXX";
-    size_t length = strlen(folder);
-    char *path = ty_malloc(length + sizeof ending);
+    const size_t length = strlen(folder), more = strlen(ending) + 1;
+    char *path = ty_malloc(length + more);
     if (!path) {
-        ty_error_memory(error, "a temporary file's name", length + sizeof ending);
-        return -1;
+        ty_error_memory(error, "a temporary file's name", length + more);
+        return NULL;
     }
     memcpy(path, folder, length);
-    memcpy(path + length, ending, sizeof ending);
-    int file = mkstemp(path);
+    memcpy(path + length, ending, more);
+    return path;
+}
+
+int ty_spool_file(tally_error *error)
+{
+    int file = -1;
+    char text[128], *path = make_path("/", error);
+    if (!path)
+        return -1;
+#ifdef O_TMPFILE
+    file = open(path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+#endif
+    ty_free(path);
+    if (file >= 0 || !(path = make_path("/tally-XXXXXX", error)))
+        return file;
+    file = mkstemp(path);
     if (file < 0) {
-        char text[128];
+        const int why = errno;
+        *strrchr(path, '/') = '\0';
         ty_error(error, TALLY_ERROR_IO,
-                 "no temporary file in %s: %s; set TMPDIR to a folder with room", folder,
-                 ty_errno_text(errno, text));
+                 "no temporary file in %s: %s; set TMPDIR to a folder with room", path,
+                 ty_errno_text(why, text));
     } else {
         unlink(path);
         fcntl(file, F_SETFD, FD_CLOEXEC);
     }
     ty_free(path);
     return file;
+}
+
+char *ty_spool_name(int file, tally_error *error)
+{
+    char from[32], text[128], *folder = make_path("/tally-XXXXXX/copy", error);
+    if (!folder)
+        return NULL;
+    char *const end = strrchr(folder, '/');
+    snprintf(from, sizeof from, "/proc/self/fd/%d", file);
+    *end = '\0';
+    const int made = mkdtemp(folder) != NULL;
+    *end = '/';
+    if (made && linkat(AT_FDCWD, from, AT_FDCWD, folder, AT_SYMLINK_FOLLOW) == 0)
+        return folder;
+    const int why = errno;
+    *end = '\0';
+    if (made)
+        rmdir(folder);
+    ty_error(error, TALLY_ERROR_IO, "a copy in %s can have no name: %s; save it to a file", folder,
+             ty_errno_text(why, text));
+    ty_free(folder);
+    return NULL;
+}
+
+void ty_spool_unname(char *name)
+{
+    unlink(name);
+    *strrchr(name, '/') = '\0';
+    rmdir(name);
+    ty_free(name);
 }
 
 static tally_status write_at(const ty_spool *spool, const char *name, const unsigned char *bytes,

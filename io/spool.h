@@ -32,5 +32,9 @@ void ty_spool_clear(ty_spool *spool);
 /* A new temporary file without a name, in $TMPDIR or /tmp, which the caller closes; or -1 with the
  * error filled. */
 int ty_spool_file(tally_error *error);
+/* A name for such a file, for the moment that whoever opens by name needs; NULL with the error
+ * filled where there can be none. Taken away, and released, by ty_spool_unname. */
+char *ty_spool_name(int file, tally_error *error);
+void ty_spool_unname(char *name);
 
 #endif

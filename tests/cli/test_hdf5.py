@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 import checks
 from checks import TALLY, check
@@ -128,7 +129,7 @@ def check_channels_and_tables(folder, random):
 
 
 def check_one(folder, random):
-    """A file of one dataset needs no name; many are read at once; libhdf5 needs files."""
+    """A file of one dataset needs no name; many are read at once; what comes from pipes is copied."""
     data = random.normal(40, 20, 300_000)
     paths = []
     for i in range(3):
@@ -139,9 +140,28 @@ def check_one(folder, random):
     with open(paths[1], "rb") as file:
         same("-", [data], stdin=file)
     with subprocess.Popen(("cat", paths[1]), stdout=subprocess.PIPE) as pipe:
-        refused("from files alone", "-", "--bins", 3, code=3, stdin=pipe.stdout)
-    subprocess.run(("gzip", "-1k", paths[1]), check=True)
-    refused("from files alone", f"{paths[1]}.gz:/group/data", "--bins", 3, code=3)
+        same("-", [data], stdin=pipe.stdout)
+    for i in range(2):  # the second lies in its file as it is counted
+        subprocess.run(("gzip", "-1k", paths[1 - i]), check=True)
+        same(f"{paths[1 - i]}.gz:/group/data", [data])
+        same(f"{paths[1 - i]}.gz", [data], "--rows", f"0:{len(data)}", "--verify")
+    for how in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        with zipfile.ZipFile(folder / "one.zip", "w", how) as archive:
+            archive.write(paths[0], "one.h5")
+        same(folder / "one.zip", [data])
+    with subprocess.Popen(("cat", paths[0]), stdout=subprocess.PIPE) as pipe:  # read twice
+        found = run("-", "--bins", 7, "-f", "json", stdin=pipe.stdout)
+    check(json.loads(found.stdout)["histograms"][0]["counts"] == np.histogram(data, 7)[0].tolist(), "a range from a pipe", found)
+    with subprocess.Popen(("cat", paths[1]), stdout=subprocess.PIPE) as pipe:
+        found = run("quantiles", "-", "--quantiles", "0,1", "-f", "json", stdin=pipe.stdout)
+    check([q["value"] for q in json.loads(found.stdout)[0]["quantiles"]] == [data.min(), data.max()], "quantiles", found)
+    with subprocess.Popen(("head", "-c", "9000", paths[0]), stdout=subprocess.PIPE) as pipe:
+        refused("standard input: cannot be opened", "-", "--bins", 3, stdin=pipe.stdout)
+    several = folder / "several.h5"
+    with h5py.File(several, "w") as file:
+        file["a"], file["b"] = data, data
+    with subprocess.Popen(("cat", several), stdout=subprocess.PIPE) as pipe:
+        refused("choose one as FILE:/NAME", "-", "--bins", 3, stdin=pipe.stdout)
     same(paths[0], [np.concatenate((data, data, data))], *paths[1:])
     empty = folder / "empty.h5"
     h5py.File(empty, "w").close()
