@@ -102,11 +102,12 @@ done
 # What the command has, as the command writes it: bins, words, joint columns, masks, weights, choices of input.
 same() { # RANKS, the command's arguments in words[]
     if [ "$1" = 1 ]; then # needs no mpirun
-        "$TALLY_MPI" run "${words[@]}" --split 100 >got.csv || say "${words[*]}"
+        "$TALLY_MPI" run "${words[@]}" --split 100 >"got$1.csv" || say "${words[*]}"
     else
-        ranks "$1" "${words[@]}" --split 100 >got.csv || say "${words[*]}"
+        ranks "$1" "${words[@]}" --split 100 >"got$1.csv" || say "${words[*]}"
     fi
-    diff <(grep -v '^"run"' want.csv) <(grep -v '^"run"' got.csv) >/dev/null || say "${words[*]}: $1 ranks have other counts than tally run"
+    diff <(grep -v '^"run"' want.csv) <(grep -v '^"run"' "got$1.csv") >/dev/null || say "${words[*]}: $1 ranks have other counts than tally run"
+    return $failed
 }
 while IFS= read -r line; do
     eval "words=($line)"
@@ -114,9 +115,14 @@ while IFS= read -r line; do
     words+=(-q)
     "$TALLY" run "${words[@]}" >want.csv || say "tally run $line"
     [ "$(wc -l <want.csv)" -gt 2 ] || say "tally run $line: nothing to compare"
-    same 1
-    same 2
-    same 4
+    beside=() # mpirun waits more than it works
+    for n in 1 2 4; do
+        same $n &
+        beside+=($!)
+    done
+    for job in "${beside[@]}"; do
+        wait "$job" || failed=1
+    done
 done <<'END'
 small.npy --integer
 small.npy --integer --range -50 50
