@@ -63,10 +63,29 @@ static tally_status add_chunk(const cli_source *source, const cli_chunk *chunk, 
     return status;
 }
 
+/* Leaves out what is missing in a table, where the weight may be, too. Returns how many. */
+static uint64_t drop_missing(piles *p)
+{
+    const uint64_t all = p->samples.count, size = tally_dtype_bytes(p->weights.dtype);
+    double *samples = (double *)(void *)p->samples.bytes;
+    uint64_t kept = 0;
+    if (p->samples.dtype != TALLY_F64)
+        return 0;
+    for (uint64_t i = 0; i < all; i++) {
+        if (isnan(samples[i]))
+            continue;
+        samples[kept] = samples[i];
+        memmove(p->weights.bytes + kept++ * size, p->weights.bytes + i * size, (size_t)size);
+    }
+    p->samples.count = p->weights.count = kept;
+    return all - kept;
+}
+
 /* Of one channel, as float64. */
-static tally_status find(tally_context *context, const piles *p, const double *q, size_t count,
+static tally_status find(tally_context *context, piles *p, const double *q, size_t count,
                          double *values, uint64_t *nan, tally_error *error)
 {
+    const uint64_t missing = drop_missing(p);
     tally_view samples = tally_view_1d(p->samples.bytes, p->samples.dtype, p->samples.count),
                weights = tally_view_1d(p->weights.bytes, p->weights.dtype, p->weights.count);
     tally_quantile_options how = TALLY_QUANTILE_OPTIONS_INIT;
@@ -74,13 +93,14 @@ static tally_status find(tally_context *context, const piles *p, const double *q
     const double first = 0;
     for (size_t i = 0; i < count; i++)
         values[i] = NAN;
+    *nan = missing;
     if (!p->samples.count)
         return TALLY_OK;
     unsigned char *found = calloc(count + 1, tally_dtype_bytes(samples.dtype));
     how.skip_nan = 1;
     tally_status status = found ? tally_stats_add(context, &samples, NULL, 0, 0, &stats, error)
                                 : cli_error(error, TALLY_ERROR_MEMORY, "out of memory");
-    *nan = stats.nan;
+    *nan += stats.nan;
     if (!status)
         status = tally_weighted_quantiles(context, &samples, &weights, q, (uint32_t)count, &how,
                                           found, error);

@@ -158,14 +158,14 @@ def weights(folder):
     first, last = found(folder / "p.raw", *shape, "-w", folder / "p.npy")
     weighed(first, pixels[..., 0].reshape(-1), heavy.reshape(-1))
     weighed(last, pixels[..., 2].reshape(-1), heavy.reshape(-1))
-    lines = [f"{'' if i % 7 == 0 else repr(float(v))},{k},{i % 5}\n" for i, (v, k) in enumerate(zip(x[5:], w[5:]))]
+    lines = [f"{'' if i % 7 == 0 else repr(float(v))},{'' if i % 7 == 0 else k},{7 if i % 7 else ''}\n" for i, (v, k) in enumerate(zip(x[5:], w[5:]))]
     table = folder / "w.csv"
     table.write_text("a,w,b\n" + "".join(lines))
     some = np.where(np.arange(len(lines)) % 7 == 0, np.nan, x[5:])
     for how in ({}, {"input": table.read_bytes()}):
         one, two = found("-c", "a,b", "-w", ":w", "-" if how else table, **how)
         weighed(one, some, w[5:])
-        weighed(two, np.arange(len(lines)) % 5, w[5:])
+        weighed(two, np.where(np.arange(len(lines)) % 7 == 0, np.nan, 7), w[5:])
     (folder / "none.csv").write_text("a,w\n,1\n")
     (answer,) = found("-c", "a", "-w", ":w", folder / "none.csv")
     check([line["value"] for line in answer["quantiles"]] == [None] * len(Q), "of no sample", answer)
