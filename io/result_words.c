@@ -51,6 +51,97 @@ static int by_size(const void *a, const void *b)
     return by_text(a, b);
 }
 
+/* ---- Many entries ---- */
+
+/* An entry, and a number that puts it before those with larger ones. */
+typedef struct ticket {
+    uint64_t number;
+    uint64_t entry;
+} ticket;
+
+enum { DIGITS = 8, DIGIT = 256, RADIX_FROM = 4096 };
+
+/* Sorts by the numbers, from their last digit to the first; which of the two arrays has it then. */
+static ticket *sort_tickets(ticket *from, ticket *to, size_t n)
+{
+    size_t at[DIGITS][DIGIT];
+    memset(at, 0, sizeof at);
+    for (size_t i = 0; i < n; i++)
+        for (unsigned d = 0; d < DIGITS; d++)
+            at[d][from[i].number >> 8 * d & (DIGIT - 1)]++;
+    for (unsigned d = 0; d < DIGITS; d++) {
+        size_t before = 0;
+        if (at[d][from[0].number >> 8 * d & (DIGIT - 1)] == n)
+            continue; /* all have the same */
+        for (unsigned v = 0; v < DIGIT; v++) {
+            const size_t here = at[d][v];
+            at[d][v] = before;
+            before += here;
+        }
+        for (size_t i = 0; i < n; i++)
+            to[at[d][from[i].number >> 8 * d & (DIGIT - 1)]++] = from[i];
+        ticket *const sorted = to;
+        to = from;
+        from = sorted;
+    }
+    return from;
+}
+
+static unsigned bits_of(uint64_t n)
+{
+    return n ? 64 - (unsigned)__builtin_clzll(n) : 0;
+}
+
+/* A number is the rank's bits that differ, and behind them as many of the key's as there is room
+ * for: in no other order than by_size. */
+static void number_tickets(const entry *e, size_t n, ticket *tickets)
+{
+    uint64_t rank = e->rank, ranks = rank, key = e->key, keys = key;
+    for (size_t i = 1; i < n; i++) {
+        rank = e[i].rank < rank ? e[i].rank : rank;
+        ranks = e[i].rank > ranks ? e[i].rank : ranks;
+        key = e[i].key < key ? e[i].key : key;
+        keys = e[i].key > keys ? e[i].key : keys;
+    }
+    const unsigned room = 64 - bits_of(ranks - rank), need = bits_of(keys - key);
+    const unsigned kept = need < room ? need : room;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t high = kept < 64 ? (e[i].rank - rank) << kept : 0;
+        const uint64_t low = kept ? (e[i].key - key) >> (need - kept) : 0;
+        tickets[i] = (ticket){high | low, i};
+    }
+}
+
+/* By size, and by text where that is the same; what is returned takes the place of `e`. */
+static entry *sort_entries(entry *e, size_t n)
+{
+    ticket *tickets = n < RADIX_FROM ? NULL : ty_malloc(2 * n * sizeof *tickets);
+    entry *moved = tickets ? ty_malloc(n * sizeof *moved) : NULL;
+    if (!moved) {
+        ty_free(tickets);
+        qsort(e, n, sizeof *e, by_size);
+        return e;
+    }
+    number_tickets(e, n, tickets);
+    const ticket *sorted = sort_tickets(tickets, tickets + n, n);
+    for (size_t i = 0; i < n; i++) {
+        if (i + 16 < n)
+            __builtin_prefetch(e + sorted[i + 16].entry);
+        moved[i] = e[sorted[i].entry];
+    }
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && sorted[end].number == sorted[i].number; end++)
+            ;
+        if (end - i > 1)
+            qsort(moved + i, end - i, sizeof *moved, by_size);
+    }
+    ty_free(tickets);
+    ty_free(e);
+    return moved;
+}
+
+/* ---- Entries of bins ---- */
+
 /* Of the largest sum the smallest, of NaN the largest. */
 static uint64_t rank_of(double sum)
 {
@@ -161,7 +252,7 @@ static tally_status sort_bins(const tally_result *r, uint32_t axis, const tally_
         entries[kept] = entries[b];
         bytes += set_text(&entries[kept++], text_of(r, axis, words, b));
     }
-    qsort(entries, (size_t)kept, sizeof *entries, by_size);
+    entries = sort_entries(entries, (size_t)kept);
     tally_status status = arrange(r, axis, entries, kept, bytes, 0, 0, sorted, error);
     if (!status && words && axis == 0)
         (*sorted)->dtype = (tally_dtype)0; /* that of codes says nothing */
