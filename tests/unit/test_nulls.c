@@ -409,6 +409,11 @@ static void words(tally_context *context)
     CHECK(!tally_words_create(&codes, NULL));
     RETURNS(tally_words_destroy(NULL));
     ANSWERS(0u, tally_words_count(NULL));
+    REFUSED(tally_words_add(NULL, "a", 1, &error));
+    REFUSED(tally_words_add(codes, NULL, 1, &error));
+    REFUSED_SILENTLY(tally_words_add(NULL, NULL, 0, NULL));
+    RETURNS((void)tally_words_text(codes, 0, NULL));
+    RETURNS((void)tally_words_text(NULL, 0, NULL));
     CHECK(!tally_result_create(plan, 1, NULL, &result, NULL));
     REFUSED(tally_result_words(NULL, 0, codes, &none, &error));
     REFUSED(tally_result_words(result, 0, NULL, &none, &error));
