@@ -225,6 +225,7 @@ static tally_status make_cursors(ty_pq_state *s, const tally_input_options *opti
         cursor->values.target.masked = masked;
     }
     const uint64_t row_bytes = (uint64_t)s->count * tally_dtype_bytes(s->dtype);
+    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a column at least was chosen */
     uint64_t rows = (options->chunk_bytes ? options->chunk_bytes : CHUNK_BYTES) / row_bytes;
     rows = rows < s->footer.rows ? rows : s->footer.rows;
     s->chunk_rows = rows ? (size_t)rows : 1;

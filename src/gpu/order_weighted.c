@@ -65,6 +65,7 @@ static unsigned arguments(const ty_order_run *r, ty_arg *args)
 static uint32_t parts_of(const ty_order_run *r, uint32_t local, uint64_t pieces)
 {
     const uint64_t tiles = r->source->elements / (r->group_size * 16) + 1;
+    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): pieces > 0 */
     return (uint32_t)((ty_order_fill(r, local, tiles) + pieces - 1) / pieces);
 }
 
