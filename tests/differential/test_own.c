@@ -152,7 +152,9 @@ static void compare(const char *method, const char *set, tally_dtype dtype, uint
     static answer got;
     tally_plan *plan = make_plan(device, method, set, dtype, bins);
     left_out += !plan;
-    for (int again = !plan ? 2 : samples < most_samples; again < 2; again++) {
+    /* Once more from what the first count left on the device, with one of the inputs. */
+    const int times = !plan ? 0 : samples == most_samples && !strcmp(input, "mostly") ? 2 : 1;
+    for (int i = 0; i < times; i++) {
         count(plan, dtype, skip, &got);
         checks++;
         if (memcmp(&got, want, sizeof got)) {
