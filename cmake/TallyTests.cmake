@@ -164,9 +164,13 @@ if(TARGET tally_command)
 endif()
 tally_test_scripts(install)
 
-# Random plans for the kernels: most are built anew, so this stops after some seconds.
+# Random plans for the kernels: most are built anew, so this stops after some seconds. Sanitizers do not see kernels.
+set(seconds 10)
+if(TALLY_SANITIZE)
+  set(seconds 3)
+endif()
 tally_test(differential/methods_on_opencl LABEL differential
-           COMMAND differential_test_methods - 100000 opencl 10)
+           COMMAND differential_test_methods - 100000 opencl ${seconds})
 tally_test(differential/sources_on_opencl LABEL differential
            COMMAND differential_test_sources - 100000 opencl 2)
 
