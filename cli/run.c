@@ -48,8 +48,8 @@ static int finish(cli_job *job)
     warn_nothing_finite(job);
     if (source->rounded)
         cli_note(job->options,
-                 "%s: integers beyond 2^53 were rounded to float64: one file whose column has "
-                 "nothing but 64-bit integers, counted alone, is counted exactly",
+                 "%s: integers beyond 2^53 were rounded to float64: one file whose columns have "
+                 "nothing but 64-bit integers is counted exactly",
                  cli_shown(source->paths[0]));
     double bytes = (double)job->elements * (double)source->kind.channels *
                    (double)tally_dtype_bytes(source->kind.dtype) * source->dimensions;

@@ -133,9 +133,11 @@ static const char *read_integer(ty_jsonl *r, const char *p, const char *end, uin
                : not_a_number(r, p, end, name);
 }
 
-static void note_rounded(const ty_jsonl *r, const char *p, const char *end, double value)
+/* Words are counted as they are written. */
+static void note_rounded(const ty_jsonl *r, const char *p, const char *end, uint32_t name,
+                         double value)
 {
-    if (fabs(value) >= 0x1p53 && r->wish->rounded)
+    if (fabs(value) >= 0x1p53 && r->wish->rounded && !r->wish->words[name])
         ty_integer_note_rounded(r->wish->rounded, p, end, value);
 }
 
@@ -158,7 +160,7 @@ static const char *read_number(ty_jsonl *r, const char *p, const char *end, uint
         const ty_field_kind kind = ty_field_read(&field, &spelling, value);
         if (kind != TY_FIELD_NUMBER && kind != TY_FIELD_MISSING)
             return not_a_number(r, p, end, name);
-        note_rounded(r, p + 1, end - 1, *value);
+        note_rounded(r, p + 1, end - 1, name, *value);
         return end;
     }
     for (size_t i = 0; *p >= 'f' && i < sizeof words / sizeof *words; i++)
@@ -168,7 +170,7 @@ static const char *read_number(ty_jsonl *r, const char *p, const char *end, uint
         }
     if (ty_number_parse(p, end, value) != end || r->wish->is_time[name])
         return not_a_number(r, p, end, name);
-    note_rounded(r, p, end, *value);
+    note_rounded(r, p, end, name, *value);
     if (r->wish->missing) {
         const ty_field field = {.begin = p, .size = size};
         ty_field_read(&field, &spelling, value);

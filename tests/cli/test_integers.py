@@ -92,6 +92,8 @@ def test_one_apart():
     table([2**53, 2**53 + 1, 2**53 + 2, 2**53 + 3])
     got = saved(PATH, "-c", "id", "--edges", f"{2**53},{2**53 + 2},{2**53 + 4}")
     check(got["histograms"][0]["counts"] == [2, 2], got["histograms"])
+    rows = run(PATH, "-c", "id", "--categories", "-f", "csv").splitlines()[1:]
+    check(sorted(row.replace("'+", "") for row in rows) == [f"id,{2**53 + i},1" for i in range(4)], rows)
     table([2**53 + 1] * 100 + [2**53 - 1])
     column = saved(PATH)["columns"][0]
     check([column[k] for k in ("min", "q1", "median", "max")] == [2**53 - 1] + [2**53 + 1] * 3, column)
