@@ -187,8 +187,8 @@ static struct {
 static pthread_mutex_t buffers_lock = PTHREAD_MUTEX_INITIALIZER;
 enum { most_buffers = sizeof buffers / sizeof *buffers };
 
-/* Under the lock. */
-static int find(CUdeviceptr at, const char *call)
+/* Under the lock; -1: none. */
+static int seek(CUdeviceptr at)
 {
     for (int i = 0; i < most_buffers; i++) {
         const fake_object *o = buffers[i].object;
@@ -196,8 +196,15 @@ static int find(CUdeviceptr at, const char *call)
         if (o && at >= start && at < start + o->bytes)
             return i;
     }
-    fake_die(call, "not device memory");
     return -1;
+}
+
+static int find(CUdeviceptr at, const char *call)
+{
+    const int found = seek(at);
+    if (found < 0)
+        fake_die(call, "not device memory");
+    return found;
 }
 
 /* Of the context of that device. */
@@ -468,12 +475,14 @@ FAKE_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfun
     return 0;
 }
 
-/* The memory that a kernel reads, its first argument, has to be in the context's reach. */
+/* The memory that a kernel reads, its first argument if that is any, has to be in the context's
+ * reach. */
 static void check_reach(const char *name, CUdeviceptr at)
 {
     pthread_mutex_lock(&buffers_lock);
-    const int device = buffers[find(at, name)].object->number;
-    if (device != current_device() && !reached[current_device()][device])
+    const int found = seek(at), here = current_device();
+    const int device = found < 0 ? here : buffers[found].object->number;
+    if (device != here && !reached[here][device])
         fake_die(name, "memory out of reach");
     pthread_mutex_unlock(&buffers_lock);
 }
