@@ -37,7 +37,7 @@ typedef struct word {
 } word;
 
 typedef struct slot {
-    _Atomic(uint64_t) known; /* size << 32 | code; EMPTY: there is no word */
+    _Atomic(uint64_t) known; /* kind << 32 | code; EMPTY: there is no word */
     uint64_t ends[2];        /* the first and last bytes; of more than 16 the hash and the last */
     const word *word;
 } slot;
@@ -202,13 +202,17 @@ static inline uint64_t hash_of(uint64_t seed, const char *text, size_t size, con
 /* A word that is looked for. */
 typedef struct wanted {
     uint64_t hash, ends[2]; /* as a slot's */
+    uint64_t kind;          /* its size, and PRESENT */
     const char *text;
     size_t size;
 } wanted;
 
+/* Of a word that is there whatever it says: what text takes for missing has another entry. */
+#define PRESENT (UINT64_C(1) << 31)
+
 static inline wanted want(uint64_t seed, const char *text, size_t size)
 {
-    wanted w = {.text = text, .size = size};
+    wanted w = {.kind = size, .text = text, .size = size};
     find_ends(text, size, w.ends);
     w.hash = hash_of(seed, text, size, w.ends);
     if (size > 16)
@@ -232,7 +236,7 @@ static inline uint32_t find(const table *t, const wanted *w)
         const uint64_t known = atomic_load_explicit(&s->known, memory_order_acquire);
         if (known == EMPTY)
             return TY_WORDS_FAILED;
-        if (known >> 32 == w->size && s->ends[0] == w->ends[0] && s->ends[1] == w->ends[1] &&
+        if (known >> 32 == w->kind && s->ends[0] == w->ends[0] && s->ends[1] == w->ends[1] &&
             (w->size <= 16 || memcmp(s->word->text, w->text, w->size) == 0))
             return (uint32_t)known;
     }
@@ -392,7 +396,7 @@ static int is_missing(const char *text, size_t size, const ty_spelling *spelling
 static uint32_t add(tally_words *words, shard *s, const wanted *new, const ty_spelling *spelling,
                     int present)
 {
-    if (new->size >= UINT32_MAX || memchr(new->text, '\0', new->size))
+    if (new->size >= PRESENT || memchr(new->text, '\0', new->size))
         return fail(words, HAS_NUL);
     table *t = grow(words, s);
     word *w = t ? new_word(words, s, new->size) : NULL;
@@ -412,7 +416,7 @@ static uint32_t add(tally_words *words, shard *s, const wanted *new, const ty_sp
         if (!list_word(words, w, code))
             return TY_WORDS_FAILED;
     }
-    put(t, w, new->ends, (uint64_t) new->size << 32 | code);
+    put(t, w, new->ends, new->kind << 32 | code);
     return code;
 }
 
@@ -460,12 +464,14 @@ uint32_t ty_words_code(tally_words *words, const char *text, size_t size,
     return code_of(words, &w, spelling, 0);
 }
 
-/* What may be missing in text has another entry, by another hash. */
 uint32_t ty_words_value(tally_words *words, const char *text, size_t size)
 {
-    const wanted w = want(words->seed, text, size), there = want(~words->seed, text, size);
+    wanted w = want(words->seed, text, size);
     const uint32_t code = code_of(words, &w, NULL, 0);
-    return code == TY_WORDS_MISSING ? code_of(words, &there, NULL, 1) : code;
+    if (code != TY_WORDS_MISSING)
+        return code;
+    w.kind |= PRESENT;
+    return code_of(words, &w, NULL, 1);
 }
 
 /* ---- What there is ---- */

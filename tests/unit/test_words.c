@@ -157,8 +157,30 @@ static void check_added(void)
     tally_words_destroy(words);
 }
 
+/* Words that text takes for missing and that are there, of which both are known: neither is taken
+ * for the other, wherever a seed puts them and however often tables grow. */
+static void check_present(void)
+{
+    static const char *const both[] = {"", "NA", "nan", "null"};
+    for (unsigned i = 0; i < 5000; i++) {
+        tally_words *words;
+        char text[64];
+        assert(tally_words_create(&words, NULL) == TALLY_OK);
+        for (unsigned k = 0; k < 4; k++)
+            assert(ty_words_value(words, both[k], strlen(both[k])) == k);
+        for (unsigned k = 0; k < (i % 50 ? 20 : 2000); k++)
+            ty_words_code(words, text, name(k, text), NULL);
+        for (unsigned k = 0; k < 4; k++) {
+            assert(ty_words_code(words, both[k], strlen(both[k]), NULL) == TY_WORDS_MISSING);
+            assert(ty_words_value(words, both[k], strlen(both[k])) == k);
+        }
+        tally_words_destroy(words);
+    }
+}
+
 int main(void)
 {
+    check_present();
     check_threads();
     check_alike();
     check_added();
