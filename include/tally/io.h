@@ -26,9 +26,12 @@ TALLY_API tally_status tally_words_create(tally_words **words, tally_error *erro
 TALLY_API void tally_words_destroy(tally_words *words);
 /* How many there are; more than were handed out where text was read ahead. */
 TALLY_API uint64_t tally_words_count(const tally_words *words);
-/* The bytes of a code below that, which `words` owns and a NUL follows; NULL if there is none. */
+/* The word of a code, *size bytes and a NUL, which `words` owns until it is destroyed; NULL for a
+ * code that is not below tally_words_count. From any thread. */
 TALLY_API const char *tally_words_text(const tally_words *words, uint64_t code, size_t *size);
-/* Adds one, unless it is there: codes before any input is read, so that processes agree on them. */
+/* Adds a word of `size` bytes, which are copied, unless it is there. Added in the same order before
+ * an input is read, words have the same codes in several processes. Fails for a word with a NUL,
+ * and when memory or codes are out. From any thread. */
 TALLY_API tally_status tally_words_add(tally_words *words, const char *text, size_t size,
                                        tally_error *error);
 
