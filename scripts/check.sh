@@ -164,12 +164,13 @@ stage_abi() {
     scripts/abi.sh
 }
 
-# The release's wheel, with CUDA kernels where NVRTC is here, and the source distribution, by pip alone in a clean root folder.
+# The release's wheel, with CUDA kernels where NVRTC is here, and the source distribution, by pip alone in a clean root folder;
+# and the wheel for aarch64.
 stage_wheel() {
     if ldconfig -p | grep -q libnvrtc.so || ls /usr/local/cuda/lib*/libnvrtc.so* >/dev/null 2>&1; then
         export TALLY_PREBUILT=ptx
     fi
-    scripts/wheel.sh && scripts/wheel_clean.sh
+    scripts/wheel.sh && scripts/wheel_clean.sh && scripts/wheel_aarch64.sh
 }
 
 # The site: no warning, every link leads somewhere.
