@@ -9,8 +9,7 @@
  *     h.counts[7], h.flows[0].over;
  *
  * What fails throws tally::error (and a vector std::bad_alloc), and leaves what it was to write as
- * it was. A function that
- * is handed to C (progress, a source) must not throw. Threads: as in C.
+ * it was. A function that is handed to C (progress, a source) must not throw. Threads: as in C.
  */
 #ifndef TALLY_HPP
 #define TALLY_HPP
