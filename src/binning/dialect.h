@@ -62,7 +62,9 @@ typedef long ty_i64;
 #define TY_ADD_AT(first, address, value) TY_ADD_LOCAL(TY_LOCAL_AT(first, address), value)
 #define TY_FETCH_ADD_AT                  TY_ADD_AT /* what was there */
 #define TY_INC_AT(first, address)        TY_ADD_AT(first, address, 1)
-#define TY_LOCAL_AT(first, address)      ((__local ty_u32 *)((__local ty_u8 *)(first) + (address)))
+#define TY_INC_AT_IF(first, address, condition)                                                    \
+    ((condition) ? (void)TY_ADD_AT(first, address, 1) : (void)0)
+#define TY_LOCAL_AT(first, address) ((__local ty_u32 *)((__local ty_u8 *)(first) + (address)))
 #define TY_SWAP_LOCAL_IF(address, old, value)                                                      \
     atomic_cmpxchg((volatile __local ty_u32 *)(address), (ty_u32)(old), (ty_u32)(value))
 #define TY_MIN_LOCAL(address, value)                                                               \
@@ -194,26 +196,27 @@ typedef long long ty_i64;
 #define TY_KERNEL_DENSE(size, groups) extern "C" __global__ void __launch_bounds__(size, groups)
 #define TY_KERNEL(size)               extern "C" __global__ void __launch_bounds__(size)
 #define TY_LOCAL_ARG
-#define TY_LOCAL_INIT                     extern __shared__ __align__(16) ty_u32 ty_local[];
-#define TY_LID                            (threadIdx.x)
-#define TY_GROUP                          (blockIdx.x)
-#define TY_GROUPS                         (gridDim.x)
-#define TY_BARRIER()                      __syncthreads()
-#define TY_GLOBAL_BARRIER()               __syncthreads()
-#define TY_WHOLE_BARRIER()                __syncthreads()
-#define TY_DEVICE_FENCE()                 __threadfence()
-#define TY_ADD_LOCAL(address, value)      atomicAdd((ty_u32 *)(address), (ty_u32)(value))
-#define TY_ADD_GLOBAL(address, value)     atomicAdd((ty_u32 *)(address), (ty_u32)(value))
-#define TY_ADD_WIDE(address, value)       atomicAdd((ty_u64 *)(address), (ty_u64)(value))
-#define TY_AND_LOCAL(address, value)      atomicAnd((ty_u32 *)(address), (ty_u32)(value))
-#define TY_DEC_LOCAL(address)             atomicDec((ty_u32 *)(address), 0xffffffffu)
-#define TY_SWAP_LOCAL(address, value)     atomicExch((ty_u32 *)(address), (ty_u32)(value))
-#define TY_PREFETCH(from)                 asm volatile("prefetch.global.L2 [%0];" : : "l"(from))
-#define TY_LOCAL_ADDRESS(first)           ((ty_u32)__cvta_generic_to_shared(first))
-#define TY_LOAD_AT(first, address)        ty_load_at(address)
-#define TY_ADD_AT(first, address, value)  ty_add_at(address, value)
-#define TY_FETCH_ADD_AT(first, at, value) ty_fetch_add_at(at, value)
-#define TY_INC_AT(first, address)         ty_inc_at(address)
+#define TY_LOCAL_INIT                      extern __shared__ __align__(16) ty_u32 ty_local[];
+#define TY_LID                             (threadIdx.x)
+#define TY_GROUP                           (blockIdx.x)
+#define TY_GROUPS                          (gridDim.x)
+#define TY_BARRIER()                       __syncthreads()
+#define TY_GLOBAL_BARRIER()                __syncthreads()
+#define TY_WHOLE_BARRIER()                 __syncthreads()
+#define TY_DEVICE_FENCE()                  __threadfence()
+#define TY_ADD_LOCAL(address, value)       atomicAdd((ty_u32 *)(address), (ty_u32)(value))
+#define TY_ADD_GLOBAL(address, value)      atomicAdd((ty_u32 *)(address), (ty_u32)(value))
+#define TY_ADD_WIDE(address, value)        atomicAdd((ty_u64 *)(address), (ty_u64)(value))
+#define TY_AND_LOCAL(address, value)       atomicAnd((ty_u32 *)(address), (ty_u32)(value))
+#define TY_DEC_LOCAL(address)              atomicDec((ty_u32 *)(address), 0xffffffffu)
+#define TY_SWAP_LOCAL(address, value)      atomicExch((ty_u32 *)(address), (ty_u32)(value))
+#define TY_PREFETCH(from)                  asm volatile("prefetch.global.L2 [%0];" : : "l"(from))
+#define TY_LOCAL_ADDRESS(first)            ((ty_u32)__cvta_generic_to_shared(first))
+#define TY_LOAD_AT(first, address)         ty_load_at(address)
+#define TY_ADD_AT(first, address, value)   ty_add_at(address, value)
+#define TY_FETCH_ADD_AT(first, at, value)  ty_fetch_add_at(at, value)
+#define TY_INC_AT(first, address)          ty_inc_at(address)
+#define TY_INC_AT_IF(first, at, condition) ty_inc_at_if(at, condition)
 #define TY_SWAP_LOCAL_IF(address, old, value)                                                      \
     atomicCAS((ty_u32 *)(address), (ty_u32)(old), (ty_u32)(value))
 #define TY_MIN_LOCAL(address, value)  atomicMin((ty_u32 *)(address), (ty_u32)(value))
@@ -270,6 +273,15 @@ TY_FN ty_u32 ty_fetch_add_at(ty_u32 address, ty_u32 value)
 TY_FN void ty_inc_at(ty_u32 address)
 {
     asm volatile("red.shared.add.u32 [%0], 1;" : : "r"(address) : "memory");
+}
+
+/* Without a branch. */
+TY_FN void ty_inc_at_if(ty_u32 address, int condition)
+{
+    asm volatile("{.reg .pred p; setp.ne.s32 p, %1, 0; @p red.shared.add.u32 [%0], 1;}"
+                 :
+                 : "r"(address), "r"(condition)
+                 : "memory");
 }
 
 /* A load of what is read once that stays before TY_PIN in a loop: left alone, the assembler moves

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Order statistics on a device. Many small groups of samples are searched by one group of
- * work-items each, by the digits of keys. A large one by levels: keys drawn at random and sorted
+ * work-items each, by the digits of keys; one quantile of a middle number by digits too, by all
+ * groups of work-items. A large one by levels: keys drawn at random and sorted
  * put a bracket around each rank; a pass counts what is below, and keeps what is inside, which the
  * next level searches in the same way, until all that is left can be sorted. What becomes of a rank
  * is decided on the device, by exact counts: a rank that is outside its bracket is searched by
@@ -20,7 +21,8 @@
 #include "kernel_texts.h"
 
 const ty_gpu_method ty_order_kernels = {
-    .texts = {ty_text_order_draw, ty_text_order_edges, ty_text_order_pass, ty_text_order_digits},
+    .texts = {ty_text_order_draw, ty_text_order_edges, ty_text_order_pass, ty_text_order_digits,
+              ty_text_order_rows, ty_text_order_select},
     .reads = TY_READS_KEYS,
 };
 

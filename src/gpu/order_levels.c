@@ -16,7 +16,8 @@ ty_order_sizes ty_order_sizes_used = {.take = 1 << 17,
                                       .width = 88,
                                       .small = 1 << 14,
                                       .many_small = 1 << 20,
-                                      .many = 64};
+                                      .many = 64,
+                                      .middle = 1 << 27};
 
 enum { MOST_LEVELS = 8, PUT = 16 /* words of one order_put */ };
 
@@ -98,54 +99,16 @@ tally_status ty_order_count(const ty_order_run *r, tally_error *error)
                   : ty_order_launch(r, "order_kinds", parts * r->groups, 8, args, n, error);
 }
 
-int ty_order_is_packed(const ty_device *device, const ty_order_source *source, unsigned bytes)
-{
-    const ty_grid *g = source->samples;
-    const uintptr_t start = device->ops->extent ? 0 : (uintptr_t)g->data;
-    const int64_t size = g->size;
-    return !source->mask && g->column_stride == size &&
-           (g->rows == 1 || g->row_stride == size * (int64_t)g->columns) &&
-           ((start | (uint64_t)(g->batches > 1 ? g->batch_stride : 0) |
-             (uint64_t)(g->channels > 1 ? g->channel_stride : 0)) &
-            (bytes - 1)) == 0;
-}
-
-/* Local memory of a group where `groups` of them share a unit. Of what OpenCL says a group may
- * have, a driver may keep some: NVIDIA's refuses a kernel that takes all. */
-static uint32_t local_most(const ty_device *d, uint32_t groups)
-{
-    const uint32_t most = d->unit_local_bytes / groups, group = d->local_bytes;
-    return (most < group ? most : group) - 1024;
-}
-
-/* Groups from number g on, by digits; with `lost` what is still to be found of one. Their keys are
- * kept in local memory where that leaves space for two groups of work-items. */
-static tally_status by_digits(const ty_order_run *r, uint64_t g, uint64_t count, int lost,
-                              tally_error *error)
-{
-    const ty_order_source *s = r->source;
-    const ty_device *d = r->device;
-    const uint32_t fixed = (ORDER_DIGITS + 2 * (r->group_size + ORDER_PART + 4)) * 4;
-    const uint32_t most = local_most(d, 2);
-    const int staged = !lost && most > fixed && s->elements <= (most - fixed) / (r->key_words * 4);
-    const uint32_t local = fixed + (staged ? (uint32_t)s->elements * r->key_words * 4 : 0);
-    ty_arg args[28];
-    unsigned n = ty_order_grids(r, args, 1, 0);
-    args[n++] = ty_arg_u64(s->samples->columns);
-    args[n++] = ty_arg_u64(s->elements);
-    args[n++] = ty_arg_u64(s->samples->channels);
-    args[n++] = ty_arg_u64(r->first + g);
-    args[n++] = ty_arg_memory(r->state);
-    args[n++] = ty_arg_u64(r->ranks + g * r->each);
-    args[n++] = ty_arg_u64(r->found + g * r->each);
-    args[n++] = ty_arg_u64(r->nan + g);
-    args[n++] = ty_arg_u32(r->each);
-    args[n++] = ty_arg_u32((uint32_t)lost);
-    args[n++] = ty_arg_u32(staged ? ty_order_is_packed(d, s, 16) ? 2 : 1 : 0);
-    return ty_order_launch(r, "order_by_digits", count, local, args, n, error);
-}
-
 /* ---- levels ---- */
+
+static tally_status begin(const ty_order_run *r, uint64_t g, tally_error *error)
+{
+    const ty_arg args[] = {ty_arg_memory(r->state),      ty_arg_u64(r->ranks + g * r->each),
+                           ty_arg_u32(r->each),          ty_arg_u64(r->source->elements),
+                           ty_arg_u64(r->kinds + 2 * g), ty_arg_u32((uint32_t)r->counted),
+                           ty_arg_u64(r->nan + g)};
+    return TY_ORDER_LAUNCH(r, "order_begin", 1, 0, args, error);
+}
 
 /* Keys to draw of n for `pairs` brackets, a power of two: at the first level what sorting more of
  * them takes, and what keeping less saves, in balance on an H100. */
@@ -268,7 +231,7 @@ static tally_status merge(const ty_order_run *r, const level *l, uint64_t *at, t
 static uint32_t tree_bytes(const ty_order_run *r, uint32_t fixed)
 {
     const ty_device *d = r->device;
-    uint32_t table = 8, most = local_most(d, 3);
+    uint32_t table = 8, most = ty_order_local_most(d, 3);
     while (table < 2 * r->each + 2)
         table *= 2;
     const uint32_t node = 4 * (1 + r->key_words), least = 2 * table * node;
@@ -283,19 +246,15 @@ static tally_status pass(const ty_order_run *r, const level *l, const level *nex
     const uint32_t tile = r->group_size * (r->key_words == 2 ? 8 : 16);
     const uint32_t fixed = ((tile + ORDER_EXTRA) * r->key_words + ORDER_TABLE / 32 + 4) * 4;
     const uint32_t room = tree_bytes(r, fixed), local = fixed + room;
-    const uint64_t b = g / samples->channels, channel = g % samples->channels;
     const char *kernel = !first ? "order_pass_kept" : "order_pass_view";
     ty_arg args[28];
     unsigned n = 0;
     if (first && ty_order_is_packed(r->device, r->source, (unsigned)samples->size)) {
         kernel = "order_pass_packed";
-        args[n++] = ty_arg_memory((ty_memory)(uintptr_t)samples->data);
-        args[n++] = ty_arg_u64((uint64_t)((int64_t)b * samples->batch_stride +
-                                          (int64_t)channel * samples->channel_stride));
-        args[n++] = ty_arg_u64(r->source->elements);
+        n = ty_order_packed_args(r, g, args);
     } else if (first) {
-        n = ty_order_grids(r, args, 0, channel);
-        args[n++] = ty_arg_u64(b);
+        n = ty_order_grids(r, args, 0, (r->first + g) % samples->channels);
+        args[n++] = ty_arg_u64((r->first + g) / samples->channels);
         args[n++] = ty_arg_u64(samples->columns);
         args[n++] = ty_arg_u64(r->source->elements);
     } else {
@@ -323,15 +282,19 @@ static tally_status edges(const ty_order_run *r, const level *l, uint64_t at, in
                            args, error);
 }
 
+/* Whether what a level keeps is searched by digits, not by further levels: few ranks, and few
+ * digits. */
+static int selects_kept(const ty_order_run *r, const level *next)
+{
+    return r->each <= ORDER_SLOTS && r->key_words == 1 && next->keys < UINT32_MAX &&
+           ty_order_sizes_used.middle;
+}
+
 /* A group of samples, the g-th of this round. */
 static tally_status by_levels(const ty_order_run *r, const level *levels, unsigned count,
                               uint64_t g, tally_error *error)
 {
-    const ty_arg begin[] = {ty_arg_memory(r->state),      ty_arg_u64(r->ranks + g * r->each),
-                            ty_arg_u32(r->each),          ty_arg_u64(r->source->elements),
-                            ty_arg_u64(r->kinds + 2 * g), ty_arg_u32((uint32_t)r->counted),
-                            ty_arg_u64(r->nan + g)};
-    tally_status status = TY_ORDER_LAUNCH(r, "order_begin", 1, 0, begin, error);
+    tally_status status = begin(r, g, error);
     for (unsigned i = 0; i < count && !status; i++) {
         const level *l = &levels[i];
         const int first = i == 0, last = i + 1 == count;
@@ -345,11 +308,15 @@ static tally_status by_levels(const ty_order_run *r, const level *levels, unsign
         if (!status)
             status = edges(r, l, at, first, last, g, error);
         if (!status && !last)
-            status = pass(r, l, &l[1], first, r->first + g, error);
+            status = pass(r, l, &l[1], first, g, error);
         if (!status && !last)
             status = TY_ORDER_LAUNCH(r, "order_settle", 1, ORDER_CELLS * 16, settle, error);
+        if (!status && !last && selects_kept(r, &l[1])) {
+            status = ty_order_by_select(r, g, l[1].keys, 1, l[1].from, error);
+            break;
+        }
     }
-    return status ? status : by_digits(r, g, 1, 1, error);
+    return status ? status : ty_order_by_digits(r, g, 1, 1, error);
 }
 
 /* The keys of the ranks that are in the state. */
@@ -360,11 +327,21 @@ tally_status ty_order_search(ty_order_run *r, tally_error *error)
     level levels[MOST_LEVELS];
     uint64_t kept, most = 0;
     if (n <= z->small || (n <= z->many_small && r->source->groups >= z->many))
-        return by_digits(r, 0, r->groups, 0, error);
+        return ty_order_by_rows(r, error);
+    if (ty_order_are_middle(r)) {
+        tally_status status =
+            ty_workspace_scratch(r->device, r->w, ORDER_SELECT_WORDS(r->key_words * 3) * 4, error);
+        r->drawn = r->w->scratch;
+        for (uint64_t g = 0; g < r->groups && !status; g++)
+            status = ty_order_by_select(r, g, n, 0, 0, error);
+        return status;
+    }
     const unsigned count = plan_levels(n, (r->each + 1) / 2, levels, &kept);
     for (unsigned i = 0; i < count; i++)
         most = levels[i].drawn / levels[i].thin > most ? levels[i].drawn / levels[i].thin : most;
-    tally_status status = ty_workspace_scratch(r->device, r->w, 2 * most * r->key_words * 4, error);
+    const uint64_t counters = ORDER_SELECT_WORDS(3) * 4, drawn = 2 * most * r->key_words * 4;
+    tally_status status =
+        ty_workspace_scratch(r->device, r->w, drawn > counters ? drawn : counters, error);
     if (!status)
         status = ty_workspace_partials(r->device, r->w, (kept + 4) * r->key_words * 4, error);
     r->drawn = r->w->scratch;

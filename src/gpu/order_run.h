@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A search for order statistics on its way through a device: order.c begins and ends calls,
- * order_levels.c is what happens on the device. */
+ * order_levels.c and order_digits.c are what happens on the device. */
 #ifndef TY_ORDER_RUN_H
 #define TY_ORDER_RUN_H
 
@@ -59,6 +59,24 @@ tally_status ty_order_count(const ty_order_run *run, tally_error *error);
 /* Whether all samples of a batch and channel follow each other, the first at a multiple of so many
  * bytes. */
 int ty_order_is_packed(const ty_device *device, const ty_order_source *source, unsigned bytes);
+/* Local memory of a group of work-items where `groups` of them share a unit. */
+uint32_t ty_order_local_most(const ty_device *device, uint32_t groups);
+/* Samples of the g-th group of this round, which are packed, as arguments; returns how many. */
+unsigned ty_order_packed_args(const ty_order_run *run, uint64_t g, ty_arg *args);
+
+/* By digits, each group of samples by a group of work-items: those from number g on, with `lost`
+ * what is still to be found of one; or all. */
+tally_status ty_order_by_digits(const ty_order_run *run, uint64_t g, uint64_t count, int lost,
+                                tally_error *error);
+tally_status ty_order_by_rows(const ty_order_run *run, tally_error *error);
+/* Whether all groups of work-items shall search together: one quantile, of packed samples so few
+ * that reading them for each digit takes less time than the steps of levels. */
+int ty_order_are_middle(const ty_order_run *run);
+/* By digits, the g-th group of samples by all groups of work-items: at most `n` keys, its samples
+ * or those that were kept from `from` on. */
+tally_status ty_order_by_select(const ty_order_run *run, uint64_t g, uint64_t n, int kept,
+                                uint64_t from, tally_error *error);
+
 /* The least and the largest key of the one group, which is packed, and the number of NaN: the first
  * words of the state. */
 tally_status ty_order_extremes(ty_order_run *run, tally_error *error);

@@ -49,13 +49,21 @@ TY_FN order_key order_key_of(ty_u64 bits)
     const ty_u32 key = (ty_u32)(whole < 0 ? whole ^ 0x7fff : whole) ^ ORDER_TOP;
     return (low & 0x7fffu) > infinite ? ORDER_NAN : key;
 #elif TY_DTYPE == TY_F32
-    const ty_u32 low = (ty_u32)bits, key = low >> 31 ? ~low : low | ORDER_TOP;
-    return (low & 0x7fffffffu) > 0x7f800000u ? ORDER_NAN : key;
+    const ty_u32 low = (ty_u32)bits, key = low ^ ((ty_u32)((ty_i32)low >> 31) | ORDER_TOP);
+    return TY_AS_FLOAT(low) != TY_AS_FLOAT(low) ? ORDER_NAN : key;
 #else
-    const ty_u64 key = bits >> 63 ? ~bits : bits | ORDER_TOP;
+    const ty_u64 key = bits ^ ((ty_u64)((ty_i64)bits >> 63) | ORDER_TOP);
     return (bits & ~ORDER_TOP) > (ty_u64)0x7ff << 52 ? ORDER_NAN : key;
 #endif
 }
+
+#if TY_DTYPE == TY_F32
+/* A key's sample. */
+TY_FN ty_u32 order_bits_of(order_key key)
+{
+    return key >> 31 ? key ^ ORDER_TOP : ~key;
+}
+#endif
 
 #if !defined(TY_NO_FP64)
 /* A key's sample, rounded to float64. */
@@ -71,8 +79,9 @@ TY_FN double order_value(order_key key)
     return key == ORDER_NAN ? TY_AS_DOUBLE((ty_u64)0x7ff8 << 48)
                             : TY_AS_DOUBLE(key >> 63 ? flipped : ~key);
 #elif TY_DTYPE == TY_F32
+    (void)flipped;
     return key == ORDER_NAN ? (double)TY_AS_FLOAT(0x7fc00000u)
-                            : (double)TY_AS_FLOAT(key >> 31 ? flipped : ~key);
+                            : (double)TY_AS_FLOAT(order_bits_of(key));
 #elif TY_TYPE_IS_HALF(TY_DTYPE)
     const ty_i32 whole = (ty_i32)flipped;
     const ty_u32 bits = key == ORDER_NAN ? 0x7fffu : (ty_u32)(whole < 0 ? whole ^ 0x7fff : whole);
@@ -102,6 +111,13 @@ TY_FN double order_value(order_key key)
 #define ORDER_KEY_IN(words, j)                                                                     \
     order_key_of((words)[(j)*ORDER_SIZE / 4] >> (j)*ORDER_SIZE % 4 * 8 &                           \
                  ((1u << 8 * ORDER_SIZE) - 1u))
+#endif
+
+/* The same of keys. */
+#if ORDER_KEY_WORDS == 2
+#define ORDER_STORED_KEY(words, j) ((ty_u64)(words)[2 * (j)] | (ty_u64)(words)[2 * (j) + 1] << 32)
+#else
+#define ORDER_STORED_KEY(words, j) ((words)[j])
 #endif
 
 /* A work-item's part of a tile of packed samples. */
@@ -201,6 +217,91 @@ TY_FN void order_sort(TY_LOCAL order_key *keys, ty_u32 count)
         }
         TY_BARRIER();
     }
+}
+
+#define ORDER_DIGITS_ALL ((32 * ORDER_KEY_WORDS + ORDER_DIGIT_BITS - 1) / ORDER_DIGIT_BITS)
+#define ORDER_OWN        (ORDER_DIGITS / TY_GROUP_SIZE) /* digits of a work-item */
+#define ORDER_AHEAD      8 /* samples that a work-item reads at a time */
+
+/* The sum of what earlier work-items have; `sums` holds one of each, `parts` sums of ORDER_PART. */
+#define ORDER_SUM_BEFORE(name, type)                                                               \
+    TY_FN type name(type own, TY_LOCAL type *sums, TY_LOCAL type *parts)                           \
+    {                                                                                              \
+        const ty_u32 part = TY_LID / ORDER_PART;                                                   \
+        type sum = 0;                                                                              \
+        sums[TY_LID] = own;                                                                        \
+        TY_BARRIER();                                                                              \
+        if (TY_LID < (TY_GROUP_SIZE + ORDER_PART - 1) / ORDER_PART) {                              \
+            for (ty_u32 k = 0; k < ORDER_PART && TY_LID * ORDER_PART + k < TY_GROUP_SIZE; k++)     \
+                sum += sums[TY_LID * ORDER_PART + k];                                              \
+            parts[TY_LID] = sum;                                                                   \
+        }                                                                                          \
+        TY_BARRIER();                                                                              \
+        sum = 0;                                                                                   \
+        for (ty_u32 k = 0; k < part; k++)                                                          \
+            sum += parts[k];                                                                       \
+        for (ty_u32 k = part * ORDER_PART; k < TY_LID; k++)                                        \
+            sum += sums[k];                                                                        \
+        return sum;                                                                                \
+    }
+ORDER_SUM_BEFORE(order_sum_before_wide, ty_u64)
+#if TY_WARP == 32
+TY_FN ty_u32 order_sum_before(ty_u32 own, TY_LOCAL ty_u32 *sums, TY_LOCAL ty_u32 *parts)
+{
+    const ty_u32 lane = TY_LID % 32, warp = TY_LID / 32;
+    ty_u32 sum = own;
+    (void)parts;
+    TY_UNROLL
+    for (ty_u32 far_ = 1; far_ < 32; far_ *= 2) {
+        const ty_u32 up = TY_SHUFFLE_UP(sum, far_);
+        sum += lane >= far_ ? up : 0;
+    }
+    if (lane == 31)
+        sums[warp] = sum;
+    TY_BARRIER();
+    sum -= own;
+    TY_UNROLL
+    for (ty_u32 k = 0; k + 1 < TY_GROUP_SIZE / 32; k++)
+        sum += k < warp ? sums[k] : 0;
+    return sum;
+}
+#else
+ORDER_SUM_BEFORE(order_sum_before, ty_u32)
+#endif
+
+/* The least key of the work-items; `least` holds one of each. */
+TY_FN order_key order_least(order_key own, TY_LOCAL order_key *least)
+{
+#if ORDER_KEY_WORDS == 1
+    TY_BARRIER();
+    if (TY_LID == 0)
+        least[0] = ORDER_NAN;
+    TY_BARRIER();
+    TY_MIN_LOCAL(&least[0], own);
+    TY_BARRIER();
+#else
+    TY_BARRIER();
+    least[TY_LID] = own;
+    TY_BARRIER();
+    for (ty_u32 half_ = TY_GROUP_SIZE / 2; half_; half_ /= 2) {
+        if (TY_LID < half_ && least[TY_LID + half_] < least[TY_LID])
+            least[TY_LID] = least[TY_LID + half_];
+        TY_BARRIER();
+    }
+#endif
+    return least[0];
+}
+
+/* Digits are taken from the upper end; so many bits are below number `digit`, the last being 0. */
+TY_FN ty_u32 order_shift(ty_u32 digit)
+{
+    return digit ? 32 * ORDER_KEY_WORDS - ORDER_DIGIT_BITS * (ORDER_DIGITS_ALL - digit) : 0;
+}
+
+/* How much more than the first one a key can be that differs in the `left` lower digits alone. */
+TY_FN order_key order_more(ty_u32 left)
+{
+    return left < ORDER_DIGITS_ALL ? ((order_key)1 << order_shift(left)) - 1 : ORDER_NAN;
 }
 
 /* What is before this kernel on the queue is done, and what is behind it may start. */

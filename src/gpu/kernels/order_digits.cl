@@ -1,13 +1,10 @@
 /*
  * order, 4: what needs no drawn keys. `order_kinds` counts samples and NaN; `order_digits` finds
- * ranks by the digits of keys, a group for each batch and channel: for many small ones, and for the
- * ranks that were lost; `order_ranks` and `order_finish` make quantiles of ranks.
+ * ranks by the digits of keys, a group for each batch and channel: for many small ones that local
+ * memory does not hold, and for the ranks that were lost; `order_ranks` and `order_finish` make
+ * quantiles of ranks.
  */
-#define ORDER_DIGITS_ALL ((32 * ORDER_KEY_WORDS + ORDER_DIGIT_BITS - 1) / ORDER_DIGIT_BITS)
-#define ORDER_CHUNK      ((ty_u64)1 << 31) /* samples whose counts fit 32 bits */
-#define ORDER_AHEAD      8                 /* samples that a work-item reads at a time */
-#define ORDER_OWN        (ORDER_DIGITS / TY_GROUP_SIZE) /* digits of a work-item */
-#define ORDER_AT_KEYS    (ORDER_DIGITS + 2 * (TY_GROUP_SIZE + ORDER_PART + 4)) /* in words */
+#define ORDER_CHUNK ((ty_u64)1 << 31) /* samples whose counts fit 32 bits */
 
 /* Batches and channels from number `first` on, `parts` groups for each: state[kinds], … get how
  * many samples count, and how many of them are NaN. */
@@ -49,59 +46,7 @@ typedef struct order_digits {
     ty_u64 before, same; /* keys below those of that prefix, and of it */
 } order_digits;
 
-/* Samples [0, n) of batch b as keys in local memory; what does not count is the largest key.
- * Returns NaN. `packed`: they follow each other, and the first is at a multiple of 16 bytes. */
-TY_FN ty_u32 order_stage(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked, ty_u64 b,
-                         ty_u64 columns, ty_u64 n, ty_u32 packed, TY_LOCAL order_key *keys)
-{
-    enum { each = 16 / ORDER_SIZE };
-    TY_GLOBAL const uint4 *vectors = (TY_GLOBAL const uint4 *)TY_GRID_AT(x0, b, 0, 0);
-    const ty_u32 count = packed ? (ty_u32)n / each : 0;
-    const ty_u64 step_rows = TY_GROUP_SIZE / columns;
-    const ty_u64 step_columns = TY_GROUP_SIZE - step_rows * columns;
-    ty_u64 i = (ty_u64)count * each + TY_LID, row = i / columns, column = i - row * columns;
-    ty_u32 nan = 0;
-    TY_UNROLL4
-    for (ty_u32 v = TY_LID; v < count; v += TY_GROUP_SIZE) {
-        const uint4 four = TY_STREAM(vectors + v);
-        const ty_u32 words[4] = {four.x, four.y, four.z, four.w};
-        TY_UNROLL
-        for (ty_u32 j = 0; j < each; j++) {
-            const order_key key = ORDER_KEY_IN(words, j);
-            keys[v * each + j] = key;
-            nan += key == ORDER_NAN;
-        }
-    }
-    for (; i < n; i += TY_GROUP_SIZE) {
-        keys[i] = ORDER_NAN;
-        if (ORDER_COUNTS(b, row, column)) {
-            keys[i] = ORDER_KEY_AT(b, row, column);
-            nan += keys[i] == ORDER_NAN;
-        }
-        TY_STEP(row, column, columns, step_rows, step_columns);
-    }
-    TY_BARRIER();
-    return nan;
-}
-
-/* Adds a digit of the `n` keys that have the prefix to the counters. */
-TY_FN void order_count_staged(TY_LOCAL const order_key *keys, ty_u32 n, ty_u32 digit,
-                              order_key prefix, TY_LOCAL ty_u32 *counts)
-{
-    const ty_u32 shift = digit * ORDER_DIGIT_BITS;
-    for (ty_u32 i = TY_LID; i < n; i += ORDER_AHEAD * TY_GROUP_SIZE) {
-        order_key upper[ORDER_AHEAD];
-        TY_UNROLL
-        for (ty_u32 k = 0; k < ORDER_AHEAD; k++)
-            upper[k] = i + k * TY_GROUP_SIZE < n ? keys[i + k * TY_GROUP_SIZE] >> shift : 0;
-        TY_UNROLL
-        for (ty_u32 k = 0; k < ORDER_AHEAD; k++)
-            if (upper[k] >> ORDER_DIGIT_BITS == prefix && i + k * TY_GROUP_SIZE < n)
-                TY_ADD_LOCAL(&counts[upper[k] & (ORDER_DIGITS - 1)], 1);
-    }
-}
-
-/* The same of the samples [begin, end). Returns NaN. */
+/* Adds a digit of the samples [begin, end) that have the prefix to the counters. Returns NaN. */
 TY_FN ty_u32 order_count_digit(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked, ty_u64 b,
                                ty_u64 columns, ty_u64 begin, ty_u64 end, ty_u32 digit,
                                order_key prefix, TY_LOCAL ty_u32 *counts)
@@ -153,30 +98,10 @@ TY_FN void order_choose(const ty_u64 *own, ty_u64 before, TY_LOCAL ty_u64 *told,
     d->same = told[2];
 }
 
-/* The sum of what earlier work-items have in sums[]; parts[] gets sums of ORDER_PART of them. */
-TY_FN ty_u64 order_sum_before(TY_LOCAL const ty_u64 *sums, TY_LOCAL ty_u64 *parts)
-{
-    const ty_u32 part = TY_LID / ORDER_PART;
-    ty_u64 sum = 0;
-    TY_BARRIER();
-    if (TY_LID < (TY_GROUP_SIZE + ORDER_PART - 1) / ORDER_PART) {
-        for (ty_u32 k = 0; k < ORDER_PART && TY_LID * ORDER_PART + k < TY_GROUP_SIZE; k++)
-            sum += sums[TY_LID * ORDER_PART + k];
-        parts[TY_LID] = sum;
-    }
-    TY_BARRIER();
-    sum = 0;
-    for (ty_u32 k = 0; k < part; k++)
-        sum += parts[k];
-    for (ty_u32 k = part * ORDER_PART; k < TY_LID; k++)
-        sum += sums[k];
-    return sum;
-}
-
 /* One more digit, of samples [0, n). Returns NaN. */
 TY_FN ty_u32 order_next_digit(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked, ty_u64 b,
-                              ty_u64 columns, ty_u64 n, ty_u32 digit, order_digits *d, int staged,
-                              TY_LOCAL const order_key *keys, TY_LOCAL ty_u32 *counts)
+                              ty_u64 columns, ty_u64 n, ty_u32 digit, order_digits *d,
+                              TY_LOCAL ty_u32 *counts)
 {
     TY_LOCAL ty_u64 *sums = (TY_LOCAL ty_u64 *)(counts + ORDER_DIGITS);
     TY_LOCAL ty_u64 *parts = sums + TY_GROUP_SIZE, *told = parts + ORDER_PART;
@@ -189,22 +114,18 @@ TY_FN ty_u32 order_next_digit(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 maske
         for (ty_u32 k = TY_LID; k < ORDER_DIGITS; k += TY_GROUP_SIZE)
             counts[k] = 0;
         TY_BARRIER();
-        if (staged)
-            order_count_staged(keys, (ty_u32)n, digit, d->prefix, counts);
-        else
-            nan += order_count_digit(TY_PASS_GRID(x0) TY_PASS_GRID(mask) masked, b, columns, at,
-                                     n - at < ORDER_CHUNK ? n : at + ORDER_CHUNK, digit, d->prefix,
-                                     counts);
+        nan += order_count_digit(TY_PASS_GRID(x0) TY_PASS_GRID(mask) masked, b, columns, at,
+                                 n - at < ORDER_CHUNK ? n : at + ORDER_CHUNK, digit, d->prefix,
+                                 counts);
         TY_BARRIER();
         for (ty_u32 k = 0; k < ORDER_OWN; k++)
             own[k] += counts[TY_LID * ORDER_OWN + k];
     }
     for (ty_u32 k = 0; k < ORDER_OWN; k++)
         sum += own[k];
-    sums[TY_LID] = sum;
     if (TY_LID < 3)
         told[TY_LID] = 0;
-    order_choose(own, order_sum_before(sums, parts), told, d);
+    order_choose(own, order_sum_before_wide(sum, sums, parts), told, d);
     return nan;
 }
 
@@ -227,48 +148,16 @@ TY_FN order_key order_above(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked,
     return own;
 }
 
-/* The same of `n` keys. */
-TY_FN order_key order_above_staged(TY_LOCAL const order_key *keys, ty_u32 n, order_key key)
-{
-    order_key own = ORDER_NAN;
-    for (ty_u32 i = TY_LID; i < n; i += ORDER_AHEAD * TY_GROUP_SIZE) {
-        TY_UNROLL
-        for (ty_u32 k = 0; k < ORDER_AHEAD; k++) {
-            const ty_u32 at = i + k * TY_GROUP_SIZE;
-            const order_key x = keys[at < n ? at : i];
-            own = x > key && x < own ? x : own;
-        }
-    }
-    return own;
-}
-
-/* The least key of the work-items; `least` holds one of each. */
-TY_FN order_key order_least(order_key own, TY_LOCAL order_key *least)
-{
-    TY_BARRIER();
-    least[TY_LID] = own;
-    TY_BARRIER();
-    for (ty_u32 half_ = TY_GROUP_SIZE / 2; half_; half_ /= 2) {
-        if (TY_LID < half_ && least[TY_LID + half_] < least[TY_LID])
-            least[TY_LID] = least[TY_LID + half_];
-        TY_BARRIER();
-    }
-    own = least[0];
-    return own;
-}
-
 /* Batches and channels from number `first` on; with `lost` only ranks that were lost there. NaN are
  * counted, unless `lost`, where there is a rank. The rank behind one that was found, as the second
  * of a quantile often is, takes one more pass. Local memory: a counter for each digit, 64-bit sums
- * of the work-items, what is told; with `staged` (2: in loads of 16 bytes) then the keys. */
-TY_KERNEL_DENSE(TY_GROUP_SIZE, 3)
+ * of the work-items, what is told. */
+TY_KERNEL(TY_GROUP_SIZE)
 order_by_digits(TY_GRID_ARGS(x0), ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked, ty_u64 columns,
                 ty_u64 n, ty_u64 channels, ty_u64 first, TY_GLOBAL ty_u64 *state, ty_u64 ranks,
-                ty_u64 found, ty_u64 nans, ty_u32 rank_count, ty_u32 lost,
-                ty_u32 staged TY_LOCAL_ARG)
+                ty_u64 found, ty_u64 nans, ty_u32 rank_count, ty_u32 lost TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    TY_LOCAL order_key *keys = (TY_LOCAL order_key *)(ty_local + ORDER_AT_KEYS);
     ORDER_BEGIN();
     const ty_u64 g = first + TY_GROUP, b = g / channels, at = (ty_u64)TY_GROUP * rank_count;
     order_digits d = {0, 0, 0, 0};
@@ -276,9 +165,6 @@ order_by_digits(TY_GRID_ARGS(x0), ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 mas
     if (lost && !state[ORDER_FAILED])
         return;
     x0_at += (ty_u64)(channel * (ty_i64)(g - b * channels));
-    if (staged)
-        nan = order_stage(TY_PASS_GRID(x0) TY_PASS_GRID(mask) masked, b, columns, n, staged == 2,
-                          keys);
     for (ty_u32 r = 0; r < rank_count; r++) {
         const ty_u64 rank = state[ranks + at + r];
         const int wanted = rank != ORDER_NO_RANK && (!lost || state[ORDER_WHAT + r] == ORDER_LOST);
@@ -286,15 +172,13 @@ order_by_digits(TY_GRID_ARGS(x0), ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 mas
         const int behind = counted && rank == d.before + d.same;
         order_digits next = {0, rank, 0, 0};
         for (ty_u32 digit = wanted && !known && !behind ? ORDER_DIGITS_ALL : 0; digit--;) {
-            const ty_u32 seen =
-                order_next_digit(TY_PASS_GRID(x0) TY_PASS_GRID(mask) masked, b, columns, n, digit,
-                                 &next, (int)staged, keys, ty_local);
+            const ty_u32 seen = order_next_digit(TY_PASS_GRID(x0) TY_PASS_GRID(mask) masked, b,
+                                                 columns, n, digit, &next, ty_local);
             nan += have || digit + 1 < ORDER_DIGITS_ALL ? 0 : seen;
         }
         if (wanted && behind) {
-            const order_key above = staged ? order_above_staged(keys, (ty_u32)n, d.prefix)
-                                           : order_above(TY_PASS_GRID(x0) TY_PASS_GRID(mask) masked,
-                                                         b, columns, n, d.prefix);
+            const order_key above =
+                order_above(TY_PASS_GRID(x0) TY_PASS_GRID(mask) masked, b, columns, n, d.prefix);
             d.prefix = order_least(above, (TY_LOCAL order_key *)ty_local);
             d.before = rank, d.same = 1;
             counted = 0;

@@ -29,7 +29,8 @@
 #define ORDER_EDGE      (ORDER_WHAT + 256)         /* ORDER_TABLE keys, ascending */
 #define ORDER_WANTED    (ORDER_EDGE + ORDER_TABLE) /* whether the gap before an edge is searched */
 #define ORDER_CELL      (ORDER_WANTED + ORDER_TABLE) /* counts: 2e before edge e, 2e+1 equal */
-#define ORDER_WORDS     (ORDER_CELL + ORDER_CELLS)
+#define ORDER_UPPER     (ORDER_CELL + ORDER_CELLS)   /* of a search by all groups, of each digit: */
+#define ORDER_WORDS     (ORDER_UPPER + 32)           /* ORDER_SLOTS digits above, and ranks there */
 
 /* ORDER_WHAT */
 #define ORDER_FOUND  0
@@ -38,10 +39,10 @@
 
 #define ORDER_NO_RANK (~(ty_u64)0) /* a rank of a group without samples */
 
-#define ORDER_RUN       1024                  /* keys that a group sorts */
-#define ORDER_MERGED    16                    /* long runs, at most, that become one */
-#define ORDER_FEW_KEYS  2048                  /* so few, in short runs, become one run at once */
-#define ORDER_MOST_KEYS (16 * ORDER_FEW_KEYS) /* that are passed on, of those drawn */
+#define ORDER_RUN       1024  /* keys that a group sorts */
+#define ORDER_MERGED    16    /* long runs, at most, that become one */
+#define ORDER_FEW_KEYS  8192  /* so few, in short runs, become one run at once */
+#define ORDER_MOST_KEYS 32768 /* that are passed on, of those drawn */
 /* Of a group of so many work-items, those that find one key's place. */
 #define ORDER_TEAM(group_size) ((group_size) < 16 ? (group_size) : 16)
 #define ORDER_EXTRA            256 /* keys that a group keeps besides those of one tile */
@@ -49,6 +50,12 @@
 #define ORDER_DIGIT_BITS 11
 #define ORDER_DIGITS     (1u << ORDER_DIGIT_BITS)
 #define ORDER_PART       16 /* sums of work-items that are added up by one, and such sums */
+/* Words of local memory of a row's search besides the digits' counters and the keys. */
+#define ORDER_ROW_FIXED(group_size) ((4 + (group_size) + ORDER_PART + 3) / 4 * 4)
+/* Ranks of a search by all groups of work-items; 32-bit words of its counters: NaN, and from word 4
+ * on those of each digit and rank. */
+#define ORDER_SLOTS                2
+#define ORDER_SELECT_WORDS(digits) (4 + (digits)*ORDER_SLOTS * ORDER_DIGITS)
 
 #endif
 /* SPDX-License-Identifier: Apache-2.0 */
