@@ -234,7 +234,7 @@ static uint32_t tree_bytes(const ty_order_run *r, uint32_t fixed)
     uint32_t table = 8, most = ty_order_local_most(d, 3);
     while (table < 2 * r->each + 2)
         table *= 2;
-    const uint32_t node = 4 * (1 + r->key_words), least = 2 * table * node;
+    const uint32_t node = 4 * (1 + 3 * r->key_words), least = table * node;
     most = most > fixed + least && d->warp == 32 ? most - fixed : least;
     return table * node * 32 < most ? table * node * 32 : most;
 }
@@ -244,7 +244,7 @@ static tally_status pass(const ty_order_run *r, const level *l, const level *nex
 {
     const ty_grid *samples = r->source->samples;
     const uint32_t tile = r->group_size * (r->key_words == 2 ? 8 : 16);
-    const uint32_t fixed = ((tile + ORDER_EXTRA) * r->key_words + ORDER_TABLE / 32 + 4) * 4;
+    const uint32_t fixed = ((tile + ORDER_EXTRA) * r->key_words + ORDER_TABLE + 4) * 4;
     const uint32_t room = tree_bytes(r, fixed), local = fixed + room;
     const char *kernel = !first ? "order_pass_kept" : "order_pass_view";
     ty_arg args[28];
