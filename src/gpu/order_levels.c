@@ -122,10 +122,12 @@ static uint32_t draws(uint64_t n, uint32_t pairs, int first)
     return drawn;
 }
 
-/* One in how many of the drawn keys is passed on. */
-static uint32_t thinned(uint32_t drawn, uint32_t pairs)
+/* One in how many of the drawn keys is passed on: fewer long keys, of which several levels are
+ * sorted. */
+static uint32_t thinned(uint32_t drawn, uint32_t pairs, uint32_t key_words)
 {
-    const uint32_t most = pairs <= 2 ? ORDER_FEW_KEYS : ORDER_MOST_KEYS;
+    const uint32_t few = key_words == 2 ? ORDER_FEW_KEYS / 4 : ORDER_FEW_KEYS;
+    const uint32_t most = pairs <= 2 ? few : ORDER_MOST_KEYS;
     uint32_t thin = 1;
     while (drawn / thin > most)
         thin *= 2;
@@ -145,7 +147,8 @@ static double kept_share(const level *l, uint32_t pairs, int first)
 }
 
 /* The levels for `elements` samples; *kept gets the keys of their buffers. */
-static unsigned plan_levels(uint64_t elements, uint32_t pairs, level *levels, uint64_t *kept)
+static unsigned plan_levels(uint64_t elements, uint32_t pairs, uint32_t key_words, level *levels,
+                            uint64_t *kept)
 {
     const ty_order_sizes *z = &ty_order_sizes_used;
     uint64_t n = elements, size[2] = {0, 0};
@@ -159,7 +162,7 @@ static unsigned plan_levels(uint64_t elements, uint32_t pairs, level *levels, ui
             break;
         }
         l->drawn = draws(n, pairs, count == 1);
-        l->thin = thinned(l->drawn, pairs);
+        l->thin = thinned(l->drawn, pairs, key_words);
         const double share = kept_share(l, pairs, count == 1);
         const uint64_t next = share < 1 ? (uint64_t)((double)n * share) + (pairs + 4) * 64 : n;
         n = next < n ? next : n;
@@ -336,7 +339,7 @@ tally_status ty_order_search(ty_order_run *r, tally_error *error)
             status = ty_order_by_select(r, g, n, 0, 0, error);
         return status;
     }
-    const unsigned count = plan_levels(n, (r->each + 1) / 2, levels, &kept);
+    const unsigned count = plan_levels(n, (r->each + 1) / 2, r->key_words, levels, &kept);
     for (unsigned i = 0; i < count; i++)
         most = levels[i].drawn / levels[i].thin > most ? levels[i].drawn / levels[i].thin : most;
     const uint64_t counters = ORDER_SELECT_WORDS(3) * 4, drawn = 2 * most * r->key_words * 4;

@@ -38,10 +38,10 @@ typedef struct order_pass {
     order_key root;
     order_key a, b; /* few edges: the first two; and the next after a, and how many up to b */
     order_key next, span;
-    float low, high;                            /* the first two as samples, of float32 */
-    ty_u32 wanted;                              /* few edges: whether those between are kept */
-    ty_u32 below, inside, at_a, at_b, nan, all; /* few edges: counts; nan: the largest key */
-    ty_u32 none;                                /* of all, what is no key of the source */
+    float low, high;                  /* the first two as samples, of float32 */
+    ty_u32 wanted;                    /* few edges: whether those between are kept */
+    ty_u32 below, inside, equal, all; /* few edges: counts; equal: to an edge */
+    ty_u32 none;                      /* of all, what is no key of the source */
 } order_pass;
 
 /* Node k of the tree. */
@@ -92,7 +92,7 @@ TY_FN order_pass order_pass_begin(TY_GLOBAL const ty_u64 *state, ty_u32 room, TY
 #else
     p.low = p.high = 0;
 #endif
-    p.below = p.inside = p.at_a = p.at_b = p.nan = p.all = p.none = 0;
+    p.below = p.inside = p.equal = p.all = p.none = 0;
     return p;
 }
 
@@ -111,18 +111,26 @@ TY_FN order_pass order_pass_begin(TY_GLOBAL const ty_u64 *state, ty_u32 room, TY
 
 #define ORDER_X(j) x[j]
 
-/* By comparisons. */
+/* By comparisons. What is equal to an edge is seldom, or much is. */
 TY_FN void order_tile_few(const order_key *x, order_pass *p, TY_LOCAL ty_u32 *area)
 {
     ty_u32 strictly = 0;
+    int some_equal = 0;
     TY_UNROLL
     for (ty_u32 j = 0; j < ORDER_EACH; j++) {
-        const int nan = x[j] == ORDER_NAN;
         p->below += x[j] < p->a;
-        p->at_a += !nan && x[j] == p->a;
-        p->at_b += !nan && x[j] == p->b;
-        p->nan += nan;
         strictly |= (ty_u32)((order_key)(x[j] - p->next) < p->span) << j;
+        some_equal |= x[j] == p->a || x[j] == p->b || x[j] == ORDER_NAN;
+    }
+    if (some_equal) {
+        TY_UNROLL
+        for (ty_u32 j = 0; j < ORDER_EACH; j++) {
+            const ty_u32 edge = x[j] == ORDER_NAN ? p->edges - 1 : x[j] == p->a ? 0 : 1;
+            if (x[j] == p->a || x[j] == p->b || x[j] == ORDER_NAN) {
+                TY_ADD_LOCAL(&area[ORDER_AT_EQUAL + edge], 1);
+                p->equal++;
+            }
+        }
     }
     p->inside += ORDER_POPCOUNT(strictly);
     strictly = p->wanted ? strictly : 0;
@@ -149,9 +157,12 @@ TY_FN int order_samples_few(const ty_u32 *words, order_pass *p, TY_LOCAL ty_u32 
     if (below + above + at_a + at_b + inside != ORDER_EACH)
         return 0;
     p->below += below;
-    p->at_a += at_a;
-    p->at_b += at_b;
     p->inside += inside;
+    p->equal += at_a + at_b;
+    if (at_a)
+        TY_ADD_LOCAL(&area[ORDER_AT_EQUAL], at_a);
+    if (at_b)
+        TY_ADD_LOCAL(&area[ORDER_AT_EQUAL + 1], at_b);
     strictly = p->wanted ? strictly : 0;
     ORDER_KEEP(ORDER_OF_NUMBER, strictly, area);
     return 1;
@@ -251,27 +262,34 @@ TY_FN void order_pass_end(TY_GLOBAL ty_u64 *state, const order_pass *p, TY_LOCAL
     const ty_u32 last = p->edges - 1;
     if (p->few) {
         TY_ADD_LOCAL(&counts[0], p->below);
-        TY_ADD_LOCAL(&counts[p->copies], p->inside + p->at_a);
-        TY_ADD_LOCAL(&counts[2 * p->copies], p->all - p->below - p->inside - p->at_a - p->nan);
-        TY_ADD_LOCAL(&counts[(last + 1) * p->copies], p->nan);
-        TY_ADD_LOCAL(&equal[0], p->at_a);
-        TY_ADD_LOCAL(&equal[1], p->at_b);
+        TY_ADD_LOCAL(&counts[p->copies], p->inside);
+        TY_ADD_LOCAL(&counts[2 * p->copies], p->all - p->below - p->inside - p->equal);
     }
     if (p->none)
-        TY_ADD_LOCAL(&counts[(last + 1) * p->copies], 0u - p->none);
+        TY_ADD_LOCAL(p->few ? &equal[last] : &counts[(p->nodes - 1) * p->copies], 0u - p->none);
     TY_BARRIER();
     for (ty_u32 gap = TY_LID; gap < p->nodes; gap += TY_GROUP_SIZE) {
-        const ty_u32 from = gap && gap <= last ? equal[gap - 1] : 0;
+        /* a search counts what is equal to an edge to the gap behind it too, to the last there
+         * alone */
+        const ty_u32 here = gap < last + (p->few != 0) ? equal[gap] : 0;
+        const ty_u32 before = !p->few && gap && gap <= last ? equal[gap - 1] : 0;
         ty_u32 sum = 0;
         for (ty_u32 k = 0; k < p->copies; k++)
             sum += counts[gap * p->copies + ((k + gap) & (p->copies - 1))];
-        if (sum != from)
-            TY_ADD_WIDE(state + ORDER_CELL + 2 * (gap <= last ? gap : last) + (gap > last),
-                        (ty_u64)(ty_i64)(ty_i32)(sum - from));
-        if (from)
-            TY_ADD_WIDE(state + ORDER_CELL + 2 * gap - 1, (ty_u64)from);
+        if (sum != before)
+            TY_ADD_WIDE(state + ORDER_CELL + (gap <= last ? 2 * gap : 2 * last + 1),
+                        (ty_u64)(sum - before));
+        if (here)
+            TY_ADD_WIDE(state + ORDER_CELL + 2 * gap + 1, (ty_u64)here);
     }
 }
+
+#define ORDER_KEYS_OF(words, x)                                                                    \
+    do {                                                                                           \
+        TY_UNROLL                                                                                  \
+        for (ty_u32 j_ = 0; j_ < ORDER_EACH; j_++)                                                 \
+            (x)[j_] = ORDER_KEY_IN(words, j_);                                                     \
+    } while (0)
 
 /* Packed samples: whole tiles in loads of 16 bytes, each while the one before is counted; what is
  * before and behind one by one. */
@@ -284,10 +302,12 @@ order_pass_packed(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n, TY_GLOBA
     if (!state[ORDER_N])
         return;
     TY_GLOBAL const ty_u8 *samples = data + offset;
-    ty_u64 head = (0u - (ty_u32)(ty_u64)samples & 15u) / ORDER_SIZE;
-    head = head < n ? head : n;
-    const ty_u64 full = (n - head) / ORDER_TILE, rest = n - full * ORDER_TILE;
+    const ty_u32 start = (0u - (ty_u32)(ty_u64)samples & 15u) / ORDER_SIZE;
+    const ty_u32 head = start < n ? start : (ty_u32)n;
+    const ty_u64 full = (n - head) / ORDER_TILE;
+    const ty_u32 rest = (ty_u32)(n - full * ORDER_TILE);
     const ty_u64 tiles = full + (rest + ORDER_TILE - 1) / ORDER_TILE;
+    TY_GLOBAL const ty_u8 *behind = samples + full * ORDER_TILE * ORDER_SIZE;
     const ty_u64 tile = ORDER_TILE * ORDER_SIZE / 16;
     TY_GLOBAL const uint4 *vectors = (TY_GLOBAL const uint4 *)(samples + head * ORDER_SIZE);
     order_pass p = order_pass_begin(state, room, ty_local);
@@ -298,24 +318,28 @@ order_pass_packed(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n, TY_GLOBA
         order_key x[ORDER_EACH];
         int done = 0;
         if (t < full) {
+#if TY_DTYPE == TY_F32
             ty_u32 words[4 * ORDER_LOADS];
             TY_UNROLL
             for (ty_u32 k = 0; k < 4 * ORDER_LOADS; k++)
                 words[k] = ahead[k];
+#else
+            ORDER_KEYS_OF(ahead, x);
+#endif
             if (t + TY_GROUPS < full)
                 order_fetch(vectors + (t + TY_GROUPS) * tile + TY_LID, ahead);
 #if TY_DTYPE == TY_F32
             done = p.few && order_samples_few(words, &p, ty_local);
+            if (!done)
+                ORDER_KEYS_OF(words, x);
 #endif
-            TY_UNROLL
-            for (ty_u32 j = 0; !done && j < ORDER_EACH; j++)
-                x[j] = ORDER_KEY_IN(words, j);
         }
         for (ty_u32 j = 0; t >= full && j < ORDER_EACH; j++) {
-            const ty_u64 e = (t - full) * ORDER_TILE + j * TY_GROUP_SIZE + TY_LID;
-            const ty_u64 i = e < head ? e : e + full * ORDER_TILE;
-            x[j] = e < rest ? order_key_of(ty_word_at(samples + i * ORDER_SIZE, ORDER_SIZE))
-                            : ORDER_NAN;
+            const ty_u32 e = (ty_u32)(t - full) * ORDER_TILE + j * TY_GROUP_SIZE + TY_LID;
+            x[j] = ORDER_NAN;
+            if (e < rest)
+                x[j] = order_key_of(
+                    ty_word_at((e < head ? samples : behind) + e * ORDER_SIZE, ORDER_SIZE));
             p.none += e >= rest;
         }
         if (!done)
