@@ -90,6 +90,14 @@ printf 'a\nb\na\n' >lines.txt
 expect 1 "expected a number, found 'a'" -- "$TALLY" lines.txt
 equal 'a,2 b,1' "$("$TALLY" lines.txt --categories --format csv | sed -n '2,$s/^,//p' | paste -sd' ')" "lines"
 expect 1 "expected a number, found 'red'" -- "$TALLY" text.csv -c colour --bins 5
+# Numbers of text are words as they are written, without quotes and blanks around them; elsewhere they are values.
+{ echo n,q && printf '%s,1\n' 5 +5 05 5.0 '"5"' ' 5 ' +9007199254740995 9007199254740995; } >written.csv
+printf '{"n":%s,"q":1}\n' 5 '"+5"' '"05"' 5.0 '"5"' 5 '"+9007199254740995"' 9007199254740995 >written.jsonl
+for file in written.csv written.jsonl; do
+    equal "5,3 '+5,1 '+9007199254740995,1 05,1 5.0,1 9007199254740995,1" \
+        "$("$TALLY" $file -c n --categories --format csv | sed -n '2,$s/^n,//p' | paste -sd' ')" "$file as written"
+    equal 6 "$("$TALLY" $file -c q --by n --range 0 10 --bins 1 --format csv | tail -n +2 | wc -l)" "$file: --by as written"
+done
 expect 1 '--top is for values that are words' -- "$TALLY" bool.csv -c q --top 2
 printf 'a\n\n' >only.csv
 expect 0 '' -- "$TALLY" only.csv --categories
