@@ -17,7 +17,7 @@ export JOBS=${JOBS:-$(nproc)}
 export POCL_CACHE_DIR=$PWD/build/pocl POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable TALLY_CACHE_DIR=/dev/null
 # python comes before fuzz, whose first tables its environments write.
 usual=(format layers abi tidy gcc asan tsan python fuzz valgrind)
-every=(format layers abi tidy analyzer gcc same clang bare static platforms asan tsan python wheel debian site fuzz valgrind)
+every=(format layers abi tidy analyzer gcc nvrtc same clang bare static platforms asan tsan python wheel debian site fuzz valgrind)
 
 # ctest on a preset; more arguments choose the tests. One build runs one test a processor at most.
 tests() {
@@ -71,6 +71,12 @@ stage_gcc() {
     TARGETS="all bench" scripts/build.sh gcc && tests gcc
 }
 
+# Every kernel for every architecture, type and setting, to machine code; what is this machine's before is not compiled again.
+stage_nvrtc() {
+    TALLY_CACHE_DIR=$PWD/build/nvrtc TARGETS=unit_test_nvrtc scripts/build.sh gcc &&
+        TALLY_CACHE_DIR=$PWD/build/nvrtc build/gcc/tests/unit/test_nvrtc all
+}
+
 # The release, its wheel and its source distribution, built in folders whose names differ in length, at two times and with
 # two umasks: the same bytes.
 stage_same() {
@@ -120,12 +126,12 @@ stage_static() {
     scripts/build.sh static && tests static -LE features
 }
 
-# Address and undefined-behaviour sanitizers. NVRTC compiles for minutes without a line of ours, and
-# the sweeps of keys and of packed16's epochs count what other tests have counted.
+# Address and undefined-behaviour sanitizers. NVRTC compiles for minutes without a line of ours, plots and
+# pages are Python's, and the sweeps of keys and of packed16's epochs count what other tests have counted.
 stage_asan() {
     local logs=build/asan/Testing/Temporary
     scripts/build.sh asan || return 1
-    tests asan -LE 'features|install|fuzz' -E 'nvrtc|keys|packed16' && return
+    tests asan -LE 'features|install|fuzz' -E 'nvrtc|keys|packed16|test_plots|test_tables|docs/test_pages' && return
     # The search for leaks can fall over a driver's threads that end at that moment (it found nothing
     # then, and its words are the only fault): if every failed test failed so, these run again.
     [ "$(grep -c '^Tracer caught signal' "$logs/LastTest.log")" = "$(wc -l <"$logs/LastTestsFailed.log")" ] || return 1

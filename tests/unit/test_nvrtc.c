@@ -148,14 +148,14 @@ static void add_joint(const ty_method *m, uint32_t arch)
     }
 }
 
-/* Order statistics: float32 and float64, on one architecture one of each other size and kind too.
+/* Order statistics: float32, on one architecture float64 and one of each other size and kind too.
  */
 static void add_orders(uint32_t arch)
 {
-    static const uint32_t others =
-        1u << TALLY_U8 | 1u << TALLY_I16 | 1u << TALLY_U32 | 1u << TALLY_I64 | 1u << TALLY_BF16;
+    static const uint32_t others = 1u << TALLY_U8 | 1u << TALLY_I16 | 1u << TALLY_U32 |
+                                   1u << TALLY_I64 | 1u << TALLY_BF16 | 1u << TALLY_F64;
     for (tally_dtype dtype = TALLY_U8; dtype <= TALLY_F64; dtype++)
-        if (all || dtype == TALLY_F32 || dtype == TALLY_F64 || (arch == 90 && others >> dtype & 1))
+        if (all || dtype == TALLY_F32 || (arch == 90 && others >> dtype & 1))
             add(NULL, dtype, 0, arch, NULL, NULL);
 }
 
@@ -281,15 +281,13 @@ static int is_noted(const job *j)
     return is_own(j) && !j->key && (!j->lookup_kind || TY_IS_GLOBAL_LOOKUP(j->lookup_kind));
 }
 
-/* Whether no machine code is made of it and it is only read as CUDA C: in our own methods what is
- * not of float32; on others than 9.0 proofs and tables; on 12.0, which runs what 9.0 does, all. */
+/* Whether no machine code is made of it and it is only read as CUDA C: of our own methods what is
+ * not of float32 or not for 9.0. */
 static int is_read(const job *j)
 {
     const tally_dtype dtype = j->wish.value ? j->wish.value : j->dtype;
     const int bytes_only = j->method && !(j->method->dtypes >> TALLY_F32 & 1);
-    return !all && is_own(j) &&
-           ((dtype != TALLY_F32 && !bytes_only) ||
-            (j->capability != 90 && (j->capability == 120 || j->proof || j->lookup_kind)));
+    return !all && is_own(j) && ((dtype != TALLY_F32 && !bytes_only) || j->capability != 90);
 }
 
 /* Whom its compilation stands for. */
@@ -432,6 +430,8 @@ static void *work(void *unused)
         pthread_mutex_lock(&lock);
         compiled += ok != 0;
         failed += ok == 0;
+        if (all && (compiled + failed) % 100 == 0)
+            fprintf(stderr, "%u of %u\n", compiled + failed, job_count);
         pthread_mutex_unlock(&lock);
     }
 }
