@@ -48,9 +48,9 @@ static int write_all(const cli_options *options, tally_summary *const *summaries
     return code;
 }
 
-/* The file i, or the first one, which is open. */
+/* The file i, or the first one, which is open; *rounded: an integer of it was. */
 static tally_status summarize(const cli_source *source, size_t i, tally_summary **summary,
-                              tally_error *error)
+                              int *rounded, tally_error *error)
 {
     const char *path = source->paths[i];
     tally_input_options wanted;
@@ -69,6 +69,7 @@ static tally_status summarize(const cli_source *source, size_t i, tally_summary 
                            "%s: is no table of several columns, as %s is; only files of one kind "
                            "are shown together",
                            cli_shown(path), cli_shown(source->paths[0]));
+    *rounded = tally_input_rounded(input);
     if (i)
         tally_input_close(input);
     return status;
@@ -82,9 +83,17 @@ int cli_glance(const cli_source *source)
         return cli_fail("out of memory");
     size_t done = 0;
     tally_status status = TALLY_OK;
-    for (; done < source->count && !status; done++)
-        status = summarize(source, done, &all[done], &error);
+    const char *rounded = NULL; /* the last file with such integers */
+    for (int found = 0; done < source->count && !status; done++) {
+        status = summarize(source, done, &all[done], &found, &error);
+        rounded = found ? source->paths[done] : rounded;
+    }
     cli_progress_end(source->progress);
+    if (!status && rounded)
+        cli_note(source->options,
+                 "%s: integers beyond 2^53 were rounded to float64: a column of nothing but 64-bit "
+                 "integers is exact if one of its first values is beyond 2^53",
+                 cli_shown(rounded));
     const int code =
         status ? cli_fail_status(status, &error) : write_all(source->options, all, source->count);
     for (size_t i = 0; i < done; i++)

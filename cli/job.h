@@ -70,6 +70,7 @@ int cli_ranks_add(cli_job *job);
 /* Our result, a profile; then what all of the source adds to it. */
 int cli_of_make(cli_job *job);
 int cli_of_add(cli_job *job);
+void cli_of_note(const cli_job *job);
 
 /* ---- verify.c: --verify ---- */
 

@@ -76,6 +76,31 @@ int cli_of_add(cli_job *job)
     return status ? cli_fail_status(status, &error) : CLI_OK;
 }
 
+static int has_beyond(const tally_statistics *s, uint64_t cells)
+{
+    for (uint64_t i = 0; i < cells; i++)
+        if (s->count[i] && (s->max[i] >= 0x1p53 || s->min[i] <= -0x1p53))
+            return 1;
+    return 0;
+}
+
+void cli_of_note(const cli_job *job)
+{
+    const cli_source *source = &job->source;
+    const uint64_t bins = tally_plan_bins(job->plan);
+    if (source->kind.dtype != TALLY_I64 && source->kind.dtype != TALLY_U64)
+        return;
+    for (uint64_t h = 0; h < source->beside; h++) {
+        const tally_statistics inside = tally_profile_bins(job->ours.result, h);
+        const tally_statistics flows = tally_profile_flows(job->ours.result, h);
+        if (has_beyond(&inside, bins) || has_beyond(&flows, FLOWS))
+            cli_note(job->options,
+                     "%s: statistics of %s are of float64, to which integers beyond 2^53 are "
+                     "rounded; as --column they are counted exactly",
+                     cli_shown(source->paths[0]), source->headings[source->dimensions + h]);
+    }
+}
+
 int cli_of_check(const cli_options *options, const cli_target *target, uint32_t axes)
 {
     if (!cli_has(options, CLI_OF))

@@ -22,6 +22,23 @@ static void warn_nothing_finite(const cli_job *job)
                  (unsigned long long)nan, (unsigned long long)(outside - nan));
 }
 
+static void note_rounded(const cli_job *job)
+{
+    const cli_source *source = &job->source;
+    if (source->rounded)
+        cli_note(job->options,
+                 "%s: integers beyond 2^53 were rounded to float64: one file whose columns have "
+                 "nothing but 64-bit integers is counted exactly",
+                 cli_shown(source->paths[0]));
+    if (tally_input_rounded(source->weights.input))
+        cli_note(job->options,
+                 "%s: weights beyond 2^53 were rounded to float64: they are exact where all are "
+                 "64-bit integers",
+                 cli_shown(source->weights.path));
+    if (cli_has(job->options, CLI_OF))
+        cli_of_note(job);
+}
+
 static int finish(cli_job *job)
 {
     tally_error error = {""};
@@ -46,11 +63,7 @@ static int finish(cli_job *job)
     if (status)
         return cli_fail_status(status, &error);
     warn_nothing_finite(job);
-    if (source->rounded)
-        cli_note(job->options,
-                 "%s: integers beyond 2^53 were rounded to float64: one file whose columns have "
-                 "nothing but 64-bit integers is counted exactly",
-                 cli_shown(source->paths[0]));
+    note_rounded(job);
     double bytes = (double)job->elements * (double)source->kind.channels *
                    (double)tally_dtype_bytes(source->kind.dtype) * source->dimensions;
     cli_say(job->options, "%llu elements in %.6f s of counting (%.2f GB/s)",

@@ -8,6 +8,7 @@ import gzip
 import json
 import os
 import random
+import struct
 import subprocess
 import sys
 import tempfile
@@ -183,7 +184,7 @@ def test_rounded():
     check(columns[0]["type"] == "integer" and columns[0]["max"] == 12345678901234567890.5, columns)
     table(big + ["x"])
     run(PATH, *how, code=1, says=":302:1: expected a number, found 'x'" if PATH == "t.csv" else ':301:8: expected a number, found "x"')
-    check(saved(PATH)["columns"][0]["not_numbers"] == 1, "not a number in the glance")
+    check(saved(PATH, says=ROUNDED)["columns"][0]["not_numbers"] == 1, "not a number in the glance")
     table(big)
     run(PATH, "-c", "id", "--integer", code=1, says="bins for single integers stop at 2^53; --categories counts each value")
     for sign in (1, -1):  # a bin each, up to there
@@ -196,6 +197,31 @@ def test_rounded():
     run(PATH, "-c", "id", "--integer", "--range", 2**53 - 2, 2**53, code=2, says="below 2^53")
 
 
+def test_noted():
+    """What is of float64 in any case says so where integers were rounded, and not where none was."""
+    small, big = list(range(150)), [2**60 + 1 + 10**6 * i for i in range(150)]
+    for ids, rounded in ((small + big, True), (small, False), (big, False), ([2**60 + 1, 0.5], True), ([2**60, 0.5], False)):
+        table(ids)
+        saved(PATH, says=ROUNDED if rounded else "")
+    header = str({"descr": "<i8", "fortran_order": False, "shape": (150, 3)}).ljust(117) + "\n"
+    with open("three.npy", "wb") as out:
+        out.write(b"\x93NUMPY\1\0\x76\0" + header.encode())
+        out.write(b"".join(struct.pack("<3q", one, 2**53 + 1, i) for i, one in enumerate(big)))
+    noted = "three.npy: statistics of 2 are of float64, to which integers beyond 2^53 are rounded"
+    for how in (("-b", 2), ("--edges", f"0,{2**59}")):  # all are in the bins, then none
+        check(saved("three.npy", "-c", "1", *how, "--of", "3,2", says=noted)["dtype"] == "i64", "--of")
+    silent = subprocess.run((TALLY, "three.npy", "-c", "1", "--of", "3"), capture_output=True, text=True)
+    check(silent.returncode == 0 and not silent.stderr, silent)
+    with open("x.txt", "w") as out:
+        out.write("1\n1\n1\n")
+    for other, total in (("1", 2**53 + 2), ("0.5", None), ("NA", None)):
+        with open("w.txt", "w") as out:
+            out.write(f"1\n{2**53 + 1}\n{other}\n")
+        says = "" if total else "w.txt: weights beyond 2^53 were rounded to float64"
+        got = saved("x.txt", "-b", 1, "--range", 0, 2, "-w", "w.txt", says=says)
+        check(total is None or got["histograms"][0]["counts"] == [total + 1], got)
+
+
 if __name__ == "__main__":
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else int(time.time())
     print("seed", seed)
@@ -203,7 +229,7 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for PATH in ("t.csv", "t.jsonl"):
-            for test in (test_exact, test_one_apart, test_kept, test_missing, test_rounded):
+            for test in (test_exact, test_one_apart, test_kept, test_missing, test_rounded, test_noted):
                 test()
         os.chdir("/")
     print(checks.failures, "failed")
