@@ -62,6 +62,8 @@ tally_status cli_ranks_search(tally_context *context, cli_source *source, const 
 tally_status cli_ranks_weighted(tally_context *context, cli_source *source, const double *q,
                                 size_t count, double *values, uint64_t *samples, uint64_t *nan,
                                 uint64_t *elements, tally_error *error);
+/* Says that the values, of this source, are rounded, if that may be. */
+void cli_ranks_note(const cli_source *source, const double *values, size_t count);
 /* Reads the source, which was counted, again, and adds its quantiles to our result. */
 int cli_ranks_add(cli_job *job);
 

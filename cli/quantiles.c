@@ -84,6 +84,7 @@ static int find(job *job, const cli_options *options, const char *const *paths, 
     cli_source source;
     cli_progress progress;
     tally_error error = {""};
+    const size_t before = job->found;
     cli_progress_start(&progress, options, "reading");
     const int again = !cli_has(options, CLI_WEIGHTS);
     *status = cli_source_open(&source, options, paths, count, again, &progress, &error);
@@ -93,6 +94,8 @@ static int find(job *job, const cli_options *options, const char *const *paths, 
     cli_progress_end(&progress);
     if (!*status && source.rounded)
         cli_note(options, "%s: integers beyond 2^53 were rounded to float64", cli_shown(paths[0]));
+    for (size_t i = before; i < job->found && !*status; i++)
+        cli_ranks_note(&source, job->all[i].values, job->count);
     if (opened)
         cli_source_close(&source);
     const int table = !opened && *status == TALLY_ERROR_ARGUMENT && !cli_has(options, CLI_COLUMN) &&

@@ -99,6 +99,17 @@ int cli_ranks_check(const cli_options *options, uint32_t axes)
     return code;
 }
 
+void cli_ranks_note(const cli_source *source, const double *values, size_t count)
+{
+    int beyond = 0;
+    for (size_t i = 0; i < count; i++)
+        beyond |= values[i] >= 0x1p53 || values[i] <= -0x1p53;
+    if (beyond && (source->kind.dtype == TALLY_I64 || source->kind.dtype == TALLY_U64))
+        cli_note(source->options,
+                 "%s: quantiles are float64, to which integers beyond 2^53 are rounded",
+                 cli_shown(source->paths[0]));
+}
+
 int cli_ranks_add(cli_job *job)
 {
     cli_source *source = &job->source;
@@ -122,6 +133,8 @@ int cli_ranks_add(cli_job *job)
             status =
                 tally_result_quantiles_set(job->ours.result, (uint32_t)count, q, values, &error);
         code = status ? cli_fail_status(status, &error) : CLI_OK;
+        if (!code)
+            cli_ranks_note(source, values, channels * count);
     }
     tally_quantile_search_destroy(search);
     free(values);

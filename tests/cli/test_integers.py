@@ -46,6 +46,12 @@ def table(ids, quoted=0.1):
             out.write(f'"{text}",{i}\n' if random.random() < quoted else f"{text},{i}\n")
 
 
+def npy(path, shape, numbers):
+    header = str({"descr": "<i8", "fortran_order": False, "shape": shape}).ljust(117) + "\n"
+    with open(path, "wb") as out:
+        out.write(b"\x93NUMPY\1\0\x76\0" + header.encode() + b"".join(struct.pack("<q", one) for one in numbers))
+
+
 def exact(ids, axis):
     """By Python's comparisons of integers with floats, which are exact."""
     edges, counts = axis["edges"], [0] * axis["bins"]
@@ -203,15 +209,17 @@ def test_noted():
     for ids, rounded in ((small + big, True), (small, False), (big, False), ([2**60 + 1, 0.5], True), ([2**60, 0.5], False)):
         table(ids)
         saved(PATH, says=ROUNDED if rounded else "")
-    header = str({"descr": "<i8", "fortran_order": False, "shape": (150, 3)}).ljust(117) + "\n"
-    with open("three.npy", "wb") as out:
-        out.write(b"\x93NUMPY\1\0\x76\0" + header.encode())
-        out.write(b"".join(struct.pack("<3q", one, 2**53 + 1, i) for i, one in enumerate(big)))
+    npy("three.npy", (150, 3), (n for i, one in enumerate(big) for n in (one, 2**53 + 1, i)))
     noted = "three.npy: statistics of 2 are of float64, to which integers beyond 2^53 are rounded"
     for how in (("-b", 2), ("--edges", f"0,{2**59}")):  # all are in the bins, then none
         check(saved("three.npy", "-c", "1", *how, "--of", "3,2", says=noted)["dtype"] == "i64", "--of")
     silent = subprocess.run((TALLY, "three.npy", "-c", "1", "--of", "3"), capture_output=True, text=True)
     check(silent.returncode == 0 and not silent.stderr, silent)
+    for least, noted in ((2**53 + 1, "quantiles are float64, to which integers beyond 2^53 are rounded"), (2**52, "")):
+        npy("q.npy", (3,), (-5, least, 0))
+        for how in (("quantiles", "q.npy"), ("q.npy", "-b", 2)):
+            done = subprocess.run((TALLY, *map(str, how), "--quantiles", "0,1"), capture_output=True, text=True)
+            check(done.returncode == 0 and (noted in done.stderr if noted else not done.stderr), how, done)
     with open("x.txt", "w") as out:
         out.write("1\n1\n1\n")
     for other, total in (("1", 2**53 + 2), ("0.5", None), ("NA", None)):
