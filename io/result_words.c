@@ -295,8 +295,8 @@ tally_status tally_result_top(const tally_result *result, uint32_t axis, uint64_
     size_t bytes = 0;
     for (uint64_t b = 0; b < bins; b++) {
         entries[b].bin = (uint32_t)b;
-        const size_t size = set_text(&entries[b], ty_label(labels, b));
-        bytes += b < kept ? size : 0;
+        if (b < kept)
+            bytes += set_text(&entries[b], ty_label(labels, b));
     }
     status = arrange(result, axis, entries, kept, bytes, others, single - kept + labels->others,
                      top, error);
