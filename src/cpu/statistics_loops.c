@@ -55,9 +55,14 @@ static void sums(double *restrict table, size_t group_size, int large,
 
 /* What a slot's values are taken about: the first of them, or 0 if that is not finite. A zero is
  * -0, for the bits of 0 are those of none yet. */
+INLINE double about_of(double value)
+{
+    return value - value == 0 && value != 0 ? value : -0.0;
+}
+
 static __attribute__((noinline, cold)) void set_about(double *k, const double *value)
 {
-    *k = *value - *value == 0 && *value != 0 ? *value : -0.0;
+    *k = about_of(*value);
 }
 
 INLINE int is_unset(const double *k)
@@ -67,17 +72,15 @@ INLINE int is_unset(const double *k)
     return !bits;
 }
 
+/* (1, d, d², -0), which leaves k as it is. */
 #if defined(__AVX512VL__)
 
-/* Adds (1, d, d², -0), which leaves k as it is. */
-INLINE void add_moments(double *entry, const double *value, const double *k)
+INLINE __m256d powers_of(const double *value, __m256d k)
 {
     enum { POWERS = 6, SQUARE = 4 };
     const __m256d ones = _mm256_setr_pd(1, 0, 0, -0.0),
-                  d = _mm256_mask_sub_pd(ones, POWERS, _mm256_broadcast_sd(value),
-                                         _mm256_broadcast_sd(k));
-    _mm256_store_pd(entry,
-                    _mm256_add_pd(_mm256_mask_mul_pd(d, SQUARE, d, d), _mm256_load_pd(entry)));
+                  d = _mm256_mask_sub_pd(ones, POWERS, _mm256_broadcast_sd(value), k);
+    return _mm256_mask_mul_pd(d, SQUARE, d, d);
 }
 
 /* Adds (w, wd, wd², -0, w², 1, 0, 0). */
@@ -92,28 +95,44 @@ INLINE void add_weighted(double *entry, const double *value, const double *k, co
         entry, _mm512_add_pd(_mm512_mask_mul_pd(powers, SUMS, powers, w), _mm512_load_pd(entry)));
 }
 
-#elif defined(__AVX__)
+#elif defined(__AVX2__)
 
-INLINE __m256d powers_of(const double *value, const double *k)
+INLINE __m256d powers_of(const double *value, __m256d k)
 {
-    const __m256d one = _mm256_set1_pd(1),
-                  d = _mm256_sub_pd(_mm256_broadcast_sd(value), _mm256_broadcast_sd(k));
+    const __m256d one = _mm256_set1_pd(1), d = _mm256_sub_pd(_mm256_broadcast_sd(value), k);
     const __m256d powers = _mm256_mul_pd(_mm256_blend_pd(one, d, 6), _mm256_blend_pd(one, d, 4));
     return _mm256_blend_pd(powers, _mm256_set1_pd(-0.0), 8);
-}
-
-INLINE void add_moments(double *entry, const double *value, const double *k)
-{
-    _mm256_store_pd(entry, _mm256_add_pd(powers_of(value, k), _mm256_load_pd(entry)));
 }
 
 INLINE void add_weighted(double *entry, const double *value, const double *k, const double *weight)
 {
     const __m256d w = _mm256_setr_pd(*weight, *weight, *weight, 0);
-    _mm256_store_pd(entry,
-                    _mm256_add_pd(_mm256_mul_pd(powers_of(value, k), w), _mm256_load_pd(entry)));
+    _mm256_store_pd(entry, _mm256_add_pd(_mm256_mul_pd(powers_of(value, _mm256_broadcast_sd(k)), w),
+                                         _mm256_load_pd(entry)));
     entry[4] += *weight * *weight;
     entry[5] += 1;
+}
+
+#endif
+
+#if defined(__AVX2__)
+
+INLINE void add_moments(double *entry, const double *value, const double *k)
+{
+    _mm256_store_pd(entry,
+                    _mm256_add_pd(powers_of(value, _mm256_broadcast_sd(k)), _mm256_load_pd(entry)));
+}
+
+/* The same to an entry whose k is `about` if there is none yet, without branches, for many bins:
+ * who comes first there is not to be foreseen. All is stored at once, for the load of a vector
+ * waits for a store of a part of it. */
+INLINE void add_settling(double *entry, const double *value, const double *about)
+{
+    __m256d k = _mm256_broadcast_sd(entry + 3);
+    const __m256i unset = _mm256_cmpeq_epi64(_mm256_castpd_si256(k), _mm256_setzero_si256());
+    k = _mm256_blendv_pd(k, _mm256_broadcast_sd(about), _mm256_castsi256_pd(unset));
+    const __m256d sums = _mm256_add_pd(powers_of(value, k), _mm256_load_pd(entry));
+    _mm256_store_pd(entry, _mm256_blend_pd(sums, k, 8));
 }
 
 #else
@@ -124,6 +143,16 @@ INLINE void add_moments(double *entry, const double *value, const double *k)
     entry[0] += 1;
     entry[1] += d;
     entry[2] += d * d;
+}
+
+INLINE void add_settling(double *entry, const double *value, const double *about)
+{
+    uint64_t k, bits;
+    memcpy(&k, entry + 3, sizeof k);
+    memcpy(&bits, about, sizeof bits);
+    k |= bits & -(uint64_t)!k;
+    memcpy(entry + 3, &k, sizeof k);
+    add_moments(entry, value, entry + 3);
 }
 
 INLINE void add_weighted(double *entry, const double *value, const double *k, const double *weight)
@@ -137,18 +166,6 @@ INLINE void add_weighted(double *entry, const double *value, const double *k, co
 }
 
 #endif
-
-/* The same without branches, for many bins: who comes first there is not to be foreseen. */
-INLINE void settle_about(double *k, const double *value)
-{
-    const uint64_t infinity = UINT64_C(0x7ff) << 53, minus_zero = UINT64_C(1) << 63;
-    uint64_t bits, v;
-    memcpy(&bits, k, sizeof bits);
-    memcpy(&v, value, sizeof v);
-    const uint64_t usual = -(uint64_t)((v << 1) - 1 < infinity - 1);
-    bits |= -(uint64_t)!bits & (minus_zero ^ ((v ^ minus_zero) & usual));
-    memcpy(k, &bits, sizeof bits);
-}
 
 /* Samples by four, so that little is done for one but the addition. */
 INLINE void add_four(double *const at[4], size_t step, size_t k, const double *values)
@@ -191,24 +208,36 @@ static void grouped_moments(double *restrict table, const uint32_t *restrict slo
     }
 }
 
+#define ENTRY(j) (table + TY_MOMENTS_FIELDS * (size_t)slots[j])
+/* Of a table that is in no near cache. */
+static void far_moments(double *restrict table, const uint32_t *restrict slots,
+                        const double *restrict values, size_t n)
+{
+    enum { SOME = 256 };
+    double abouts[SOME];
+    for (size_t some; n; n -= some, slots += some, values += some) {
+        const size_t ahead = n > AHEAD ? n - AHEAD : 0; /* that have one to ask for */
+        size_t i = 0;
+        some = n < SOME ? n : SOME;
+        for (size_t j = 0; j < some; j++)
+            abouts[j] = about_of(values[j]);
+        for (; i < some && i < ahead; i++) {
+            __builtin_prefetch(ENTRY(i + AHEAD), 1, 3);
+            add_settling(ENTRY(i), &values[i], &abouts[i]);
+        }
+        for (; i < some; i++)
+            add_settling(ENTRY(i), &values[i], &abouts[i]);
+    }
+}
+
 static void moments(double *restrict table, size_t group_size, int large,
                     const uint32_t *restrict slots, const double *restrict values, size_t n)
 {
     size_t i = 0;
-    if (group_size) {
-        grouped_moments(table, slots, values, n);
+    if (group_size || large) {
+        (group_size ? grouped_moments : far_moments)(table, slots, values, n);
         simd_leave();
         return;
-    }
-#define ENTRY(j) (table + TY_MOMENTS_FIELDS * (size_t)slots[j])
-    for (; large && i + 4 + AHEAD <= n; i += 4) {
-        double *const at[4] = {ENTRY(i), ENTRY(i + 1), ENTRY(i + 2), ENTRY(i + 3)};
-        for (size_t t = 0; t < 4; t++)
-            __builtin_prefetch(ENTRY(i + t + AHEAD), 1, 3);
-        for (size_t t = 0; t < 4; t++) {
-            settle_about(at[t] + 3, &values[i + t]);
-            add_moments(at[t], &values[i + t], at[t] + 3);
-        }
     }
     for (; i + 4 <= n; i += 4) {
         double *const at[4] = {ENTRY(i), ENTRY(i + 1), ENTRY(i + 2), ENTRY(i + 3)};
@@ -216,9 +245,9 @@ static void moments(double *restrict table, size_t group_size, int large,
     }
     for (; i < n; i++)
         add_one(ENTRY(i), ENTRY(i) + 3, &values[i]);
-#undef ENTRY
     simd_leave();
 }
+#undef ENTRY
 
 static void weighted(double *restrict table, size_t group_size, int large,
                      const uint32_t *restrict slots, const double *restrict values,
