@@ -34,6 +34,7 @@ const ty_decoder ty_hdf5 = {
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "io/columns.h"
 #include "io/hdf5_dataset.h"
 #include "io/stored.h"
@@ -153,7 +154,9 @@ static tally_status check_field(const ty_h5_state *s, hid_t member, const char *
                     kind_words(member < 0 ? H5T_NO_CLASS : s->h5->H5Tget_class(member)));
 }
 
-/* Makes the record in memory: the fields picks[0 … count), each of *dtype, if all are of that. */
+/* Makes the record in memory: the fields picks[0 … count), each once, of *dtype, if all are of
+ * that.
+ */
 static tally_status make_record(ty_h5_state *s, hid_t type, char *const *names,
                                 const uint32_t *picks, uint32_t count, tally_dtype *dtype,
                                 tally_error *error)
@@ -172,7 +175,7 @@ static tally_status make_record(ty_h5_state *s, hid_t type, char *const *names,
                 *dtype = i == 0 || *dtype == own ? own : TALLY_F64;
             else if (!status && h5->H5Tinsert(s->memory, names[picks[i]], i * size,
                                               memory_type(h5, *dtype, member)) < 0)
-                status = ty_h5_failed(s, "a field chosen twice, or none, of", error);
+                status = ty_h5_failed(s, "cannot make a record of", error);
             if (member >= 0)
                 h5->H5Tclose(member);
         }
@@ -194,13 +197,23 @@ static tally_status pick_fields(ty_h5_state *s, hid_t type, char *const *names, 
         if (status)
             return status;
     }
+    uint32_t fields_read = 0; /* picks[0 … fields_read), without those chosen again */
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t field = picks[i];
+        uint32_t k = 0;
+        while (k < fields_read && picks[k] != field)
+            k++;
+        picks[k] = field;
+        fields_read += k == fields_read;
+        s->picks.columns[i] = k;
+        if (!(s->names[i] = ty_text_copy(names[field], strlen(names[field]))))
+            return ty_error_memory(error, "a field's name", strlen(names[field]) + 1);
+    }
     s->picks.count = count;
-    for (uint32_t i = 0; i < count; i++)
-        s->picks.columns[i] = i;
     info->rows = s->elements;
     info->columns = 1;
-    info->channels = count;
-    return make_record(s, type, names, picks, count, &info->dtype, error);
+    info->channels = fields_read;
+    return make_record(s, type, names, picks, fields_read, &info->dtype, error);
 }
 
 static tally_status open_records(ty_h5_state *s, hid_t type, const tally_input_options *options,
@@ -320,6 +333,8 @@ static void close_all(ty_h5_state *s)
     if (s->file > 0)
         h5->H5Fclose(s->file);
     ty_rows_close(&s->rows);
+    for (int i = 0; i < TALLY_MAX_DIMENSIONS; i++)
+        ty_free(s->names[i]);
     ty_free(s->inside);
     ty_free(s);
 }
@@ -455,6 +470,11 @@ static tally_status hdf5_rewind(void *state, tally_error *error)
     return TALLY_OK;
 }
 
+static const char *hdf5_name(const void *state, uint64_t channel)
+{
+    return channel < TALLY_MAX_DIMENSIONS ? ((const ty_h5_state *)state)->names[channel] : NULL;
+}
+
 static int hdf5_stored(const void *state, ty_stored *stored)
 {
     const ty_h5_state *s = state;
@@ -473,6 +493,7 @@ const ty_decoder ty_hdf5 = {
     .read = hdf5_read,
     .rewind = hdf5_rewind,
     .close = hdf5_close,
+    .channel_name = hdf5_name,
     .stored = hdf5_stored,
 };
 

@@ -26,6 +26,7 @@ typedef struct ty_h5_state {
     size_t element_bytes;
     ty_rows rows;
     ty_picks picks;
+    char *names[TALLY_MAX_DIMENSIONS]; /* of the fields that are chosen */
     uint64_t start; /* of samples that lie in the file as they are handed out, else 0 */
     size_t swap;
     int inexact; /* a value was met that its type in memory has not */

@@ -117,6 +117,12 @@ def check_channels_and_tables(folder, random):
     both, = counted(f"{path}:table", "--column", "time,y", bins=(8, 4), ranges=((0, 80), (0, 1)))
     check(both["counts"] == np.histogram2d(table["time"], table["y"], (8, 4), ((0, 80), (0, 1)))[0].ravel().tolist(),
           "fields differ")
+    twice, = counted(f"{path}:table", "--column", "time,y,time", bins=(8, 4, 8), ranges=((0, 80), (0, 1), (0, 80)))
+    columns = np.transpose([table["time"], table["y"], table["time"]])
+    check(twice["counts"] == np.histogramdd(columns, (8, 4, 8), ((0, 80), (0, 1), (0, 80)))[0].ravel().tolist(), "one field twice")
+    check(twice["name"] == "time,y,time", twice["name"])
+    shown = json.loads(run(f"{path}:table", "-f", "json").stdout)["columns"]
+    check([column["name"] for column in shown] == ["time", "x", "flag", "column 4", "y", "n"], "names of fields", shown)
     same(f"{path}:table", [table["time"][100:2000]], "--column", "time", "--rows", "100:2000")
     same(f"{path}:table", [table["flag"]], "--column", "flag")
     same(f"{path}:complex", [np.ones(50)], "--column", "i")
