@@ -157,6 +157,8 @@ static void print_value(const series *s, double value, int iso, char text[CLI_DA
         strcpy(text, "");
     else if (s->time && isfinite(value))
         cli_date_print(value, s->time, calendar_finest(s->time), iso, text);
+    else if (value == nearbyint(value) && fabs(value) <= 0x1p64)
+        snprintf(text, CLI_DATE_SIZE, "%.0f", value); /* all digits, as of an id */
     else
         snprintf(text, CLI_DATE_SIZE, "%.12g", value);
 }

@@ -53,8 +53,11 @@ static double value_of(const ty_summary_column *c, int f)
     const double fact = fact_of(c, f);
     if (!c->shift.is_used || f == 6)
         return fact;
-    const double from = (double)c->shift.from + (c->shift.is_unsigned ? 0x1p63 : 0);
-    return from + fact;
+    const int is_whole = f < 5 && !c->time && isfinite(fact);
+    const int64_t whole = is_whole ? integer_of(c, f) : c->shift.from;
+    const double value =
+        c->shift.is_unsigned ? (double)((uint64_t)whole ^ UINT64_C(1) << 63) : (double)whole;
+    return is_whole ? value : value + fact;
 }
 
 static const char *type_of(const ty_summary_column *c)

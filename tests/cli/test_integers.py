@@ -220,6 +220,10 @@ def test_noted():
         for how in (("quantiles", "q.npy"), ("q.npy", "-b", 2)):
             done = subprocess.run((TALLY, *map(str, how), "--quantiles", "0,1"), capture_output=True, text=True)
             check(done.returncode == 0 and (noted in done.stderr if noted else not done.stderr), how, done)
+        check(str(int(float(least))) in run("quantiles", "q.npy"), "all digits in the table")
+    for most in (2**53 + 3, 2**63 + 1):
+        table([most, 1])
+        check(run(PATH).splitlines()[4].split()[:4] == ["id", "integer", "0", "1"], run(PATH))
     with open("x.txt", "w") as out:
         out.write("1\n1\n1\n")
     for other, total in (("1", 2**53 + 2), ("0.5", None), ("NA", None)):
