@@ -88,7 +88,7 @@ void cli_of_note(const cli_job *job)
 {
     const cli_source *source = &job->source;
     const uint64_t bins = tally_plan_bins(job->plan);
-    if (source->kind.dtype != TALLY_I64 && source->kind.dtype != TALLY_U64)
+    if (!cli_source_has_integers(source))
         return;
     for (uint64_t h = 0; h < source->beside; h++) {
         const tally_statistics inside = tally_profile_bins(job->ours.result, h);

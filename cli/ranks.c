@@ -104,7 +104,7 @@ void cli_ranks_note(const cli_source *source, const double *values, size_t count
     int beyond = 0;
     for (size_t i = 0; i < count; i++)
         beyond |= values[i] >= 0x1p53 || values[i] <= -0x1p53;
-    if (beyond && (source->kind.dtype == TALLY_I64 || source->kind.dtype == TALLY_U64))
+    if (beyond && cli_source_has_integers(source))
         cli_note(source->options,
                  "%s: quantiles are float64, to which integers beyond 2^53 are rounded",
                  cli_shown(source->paths[0]));

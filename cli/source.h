@@ -119,8 +119,10 @@ tally_status cli_source_borrow(cli_source *source, cli_source *lender, uint32_t 
                                const cli_options *options, cli_progress *progress,
                                tally_error *error);
 void cli_source_return(cli_source *source);
-/* How the files of a source are opened, as far as is known. */
+/* source_options.c: how the files of a source are opened, as far as is known; whether samples are
+ * 64-bit integers. */
 void cli_source_input_options(const cli_source *source, tally_input_options *wanted);
+int cli_source_has_integers(const cli_source *source);
 
 /* Opens the first file; of a table that is opened whole that is all. On failure the source is
  * released already. */

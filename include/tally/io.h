@@ -345,7 +345,8 @@ typedef struct tally_input_options {
     char decimal;        /* text: '.' or ',', which numbers have as their point; 0: '.' */
     char thousands;      /* text: one of , . ' _ and a space between thousands; 0: nothing */
     int32_t byte_order;  /* raw: of samples, 1 big-endian, -1 little-endian, 0 the host's */
-    int32_t f64_only;    /* the same: numbers are f64, where all are integers beyond 2^53, too */
+    int32_t f64_only;    /* the same: 1: numbers are f64, where all are integers beyond 2^53, too;
+                            -1: 64-bit integers where all are, though the first are small */
     uint32_t times; /* text, JSON lines: bit d: the d-th column is of dates and times; others are
                        if their first values, 100 at most, are */
     int32_t masked; /* Parquet, Arrow, text, JSON lines: columns that are all i64 or all u64 stay so

@@ -175,7 +175,6 @@ def test_rounded():
     table(list(range(200)) + big)
     check(saved(PATH, *how, says=ROUNDED)["dtype"] == "f64", "late")
     table(big)
-    saved(PATH, PATH, *how, says=ROUNDED)
     saved(PATH, "-c", "id,x", "-b", 3, says=ROUNDED)
     saved("-", *how, "--range", 0, 2**62, says=ROUNDED, text=open(PATH).read())
     table(big + ["", -(2**63)])  # no bits are left for what is missing
@@ -201,6 +200,28 @@ def test_rounded():
                 got = saved(PATH, "-c", "id", "--integer", *how)
                 check(got["histograms"][0]["counts"] == [1] * len(edge) and got["axes"][0]["first"] == min(edge), got)
     run(PATH, "-c", "id", "--integer", "--range", 2**53 - 2, 2**53, code=2, says="below 2^53")
+
+
+def test_several():
+    """Of several files the first says whether they are counted as integers; then all are, or are refused."""
+    big = [2**53 + random.randrange(-1000, 1000) for _ in range(2000)] + [2**53 + 1]
+    ids = {"first": big, "next": [2**53 + random.randrange(-9, 9) for _ in range(150)] + big, "low": [5, -7, ""], "half": [0.5], "most": [2**64 - 1]}
+    for name, numbers in ids.items():
+        table(sorted(numbers, reverse=True) if name == "first" else numbers)
+        os.rename(PATH, name + PATH[1:])
+    first, after, low, half, most = (name + PATH[1:] for name in ids)
+    how = ("-c", "id", "--edges", f"-10,10,{2**53 - 2},{2**53},{2**53 + 2},{2**53 + 400}")
+    for files in ((first, after), (first, low, after, low), (first, *[low, after] * 20)):
+        numbers = [one for path in files for one in ids[path.split(".")[0]]]
+        there = [one for one in numbers if one != ""]
+        for options in ((), ("-j", 1), ("--verify",)):
+            got = saved(*files, *how, *options)
+            want = exact([one for one in there if one <= 2**53 + 400], got["axes"][0])
+            one = got["histograms"][0]
+            check((got["dtype"], one["counts"], one["nan"]) == ("i64", want, len(numbers) - len(there)), files, one)
+    run(first, half, *how, code=1, says=f"{half}: not all its values are 64-bit integers, as in {first}")
+    run(first, most, *how, code=1, says=f"{most}: 1 channel(s) of u64, but {first} has 1 of i64")
+    check(saved(low, first, *how, says=ROUNDED)["dtype"] == "f64", "small ones first")
 
 
 def test_noted():
@@ -241,7 +262,7 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for PATH in ("t.csv", "t.jsonl"):
-            for test in (test_exact, test_one_apart, test_kept, test_missing, test_rounded, test_noted):
+            for test in (test_exact, test_one_apart, test_kept, test_missing, test_rounded, test_several, test_noted):
                 test()
         os.chdir("/")
     print(checks.failures, "failed")
