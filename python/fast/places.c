@@ -77,14 +77,15 @@ static inline lanes clamped(lanes x, lanes least, lanes most)
 /* The cells of an even number of samples: 0 if not all are in bins, or one is unsure. */
 static int guess_inside(const finder *f, const double *x, uint64_t n, double *cells)
 {
-    const double middle = ((double)f->extent - 1) / 2;
+    const double middle = ((double)f->extent - 1) / 2, lo = f->lo, scale = f->scale,
+                 most = 0.5 - f->apart;
     lane_masks sure = {-1, -1}, inside = {-1, -1};
     for (uint64_t i = 0; i < n; i += LANES) {
         lanes at;
         memcpy(&at, x + i, sizeof at);
-        at = (at - f->lo) * f->scale + 0.5;
+        at = (at - lo) * scale + 0.5;
         const lanes cell = at + rounder - rounder;
-        sure &= are_near(at - cell, 0.5 - f->apart);
+        sure &= are_near(at - cell, most);
         inside &= are_near(cell - middle, middle);
         memcpy(cells + i, &cell, sizeof cell);
     }
@@ -95,14 +96,14 @@ static int guess_inside(const finder *f, const double *x, uint64_t n, double *ce
 static int guess_any(const finder *f, const double *x, uint64_t n, double *cells)
 {
     const lanes first = LANES_OF(0), last = LANES_OF((double)f->extent - 1);
+    const double lo = f->lo, scale = f->scale, most = 0.5 - f->apart;
     lane_masks sure = {-1, -1};
     for (uint64_t i = 0; i < n; i += LANES) {
         lanes at;
         memcpy(&at, x + i, sizeof at);
-        at = (at - f->lo) * f->scale + 0.5;
-        at = clamped(at, first, last);
+        at = clamped((at - lo) * scale + 0.5, first, last);
         const lanes cell = at + rounder - rounder;
-        sure &= are_near(at - cell, 0.5 - f->apart);
+        sure &= are_near(at - cell, most);
         memcpy(cells + i, &cell, sizeof cell);
     }
     return (sure[0] & sure[1]) != 0;
@@ -163,30 +164,40 @@ const double *even_doubles(const array *a, uint64_t begin, uint64_t n, double *t
     return to;
 }
 
+/* How many samples are under and over, and whether any is NaN. */
+typedef struct flows_found {
+    uint64_t under, over;
+    int nan;
+} flows_found;
+
 /* Takes those in the first or the last cell from the points that are in bins on all axes before:
- * inside[i] is 1 for such a point, else 0. Adds up how many are under, over, and NaN; 1 if any is.
- */
+ * inside[i] is 1 for such a point, else 0. Adds up how many are under and over, notes NaN; 1 if any
+ * is. */
 static int take_flows(const finder *f, const double *x, const double *cells, uint64_t n,
-                      double *inside, lanes sums[3])
+                      double *inside, flows_found *found)
 {
-    const lanes first = LANES_OF(0), last = LANES_OF((double)f->extent - 1), one = LANES_OF(1);
-    const lanes before = sums[0] + sums[1] + sums[2];
+    const lanes first = LANES_OF(0), last = LANES_OF((double)f->extent - 1);
+    lanes under = LANES_OF(0), over = under;
+    lane_masks nan = {0};
     for (uint64_t i = 0; i < n; i += LANES) {
         lanes v, at, is;
         memcpy(&v, x + i, sizeof v);
         memcpy(&at, cells + i, sizeof at);
         memcpy(&is, inside + i, sizeof is);
         const lanes low = (lanes)((lane_masks)(at <= first) & (lane_masks)is),
-                    high = (lanes)((lane_masks)(at >= last) & (lane_masks)is),
-                    nan = (lanes)((lane_masks)(v != v) & (lane_masks)one);
-        sums[0] += low;
-        sums[1] += high;
-        sums[2] += nan;
+                    high = (lanes)((lane_masks)(at >= last) & (lane_masks)is);
+        under += low;
+        over += high;
+        nan |= v != v;
         is -= low + high;
         memcpy(inside + i, &is, sizeof is);
     }
-    const lanes more = sums[0] + sums[1] + sums[2] - before;
-    return more[0] + more[1] > 0;
+    const flows_found more = {(uint64_t)(under[0] + under[1]), (uint64_t)(over[0] + over[1]),
+                              (nan[0] | nan[1]) != 0};
+    found->under += more.under;
+    found->over += more.over;
+    found->nan |= more.nan;
+    return more.under || more.over || more.nan;
 }
 
 void cells_to_integers(const double *x, uint64_t n, int64_t *to)
@@ -220,25 +231,28 @@ void places_find(filling *w, uint64_t begin, uint64_t n, int64_t *cells)
 {
     double memory[AT_ONCE], found[AT_ONCE], all[AT_ONCE], inside[AT_ONCE];
     const uint64_t even = n + n % LANES;
-    lanes sums[3] = {{0}};
+    flows_found flows = {0};
     int some = 0;
     for (uint32_t d = 0; d < w->f->dimensions; d++) {
         const double *x = even_doubles(&w->samples[d], begin, n, memory);
         double *to = d ? found : all;
         if (!finder_find(&w->f->finders[d], &w->mixed[d], x, even, to)) {
             for (uint64_t i = 0; !some && i < even; i++)
-                inside[i] = i < n;
+                inside[i] = 1;
+            if (!some && n < even)
+                inside[n] = 0;
             some = 1;
-            w->mixed[d] |= take_flows(&w->f->finders[d], x, to, even, inside, sums);
+            w->mixed[d] |= take_flows(&w->f->finders[d], x, to, even, inside, &flows);
         }
+        const double extent = (double)w->f->finders[d].extent;
         for (uint64_t i = 0; d && i < even; i++)
-            all[i] = all[i] * (double)w->f->finders[d].extent + found[i];
+            all[i] = all[i] * extent + found[i];
     }
     cells_to_integers(all, even, cells);
-    if (sums[2][0] + sums[2][1] > 0) {
+    if (flows.nan) {
         count_closely(w, begin, n, cells);
         return;
     }
-    w->flows.under += (uint64_t)(sums[0][0] + sums[0][1]);
-    w->flows.over += (uint64_t)(sums[1][0] + sums[1][1]);
+    w->flows.under += flows.under;
+    w->flows.over += flows.over;
 }
