@@ -10,7 +10,8 @@ endif()
 find_package(Python 3.11 COMPONENTS Interpreter Development.Module ${TALLY_FAST_REQUIRED})
 if(Python_Development.Module_FOUND AND NOT Python_SOABI MATCHES "t-")
   file(GLOB tally_fast_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/fast/*.c)
-  Python_add_library(tally_fast MODULE ${tally_fast_sources})
+  tally_isa_objects(tally_fast tally_fast_sources tally_fast_loops)
+  Python_add_library(tally_fast MODULE ${tally_fast_sources} ${tally_fast_loops})
   set_target_properties(
     tally_fast PROPERTIES OUTPUT_NAME _fast SUFFIX .abi3.so C_VISIBILITY_PRESET hidden
                           LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})

@@ -152,9 +152,9 @@ static int find_axis(binned *b, uint32_t d, uint64_t begin, uint64_t n, double *
 {
     double memory[AT_ONCE];
     binned_axis *axis = &b->axes[d];
-    const double *x = even_doubles(&b->samples[d], begin, n, memory);
+    const double *x = places_doubles(&b->samples[d], begin, n, memory);
     int finite = 1;
-    if (finder_find(&axis->finder, &axis->mixed, x, n + n % LANES, cells))
+    if (finder_find(&axis->finder, &axis->mixed, x, places_whole(n), cells))
         return 1;
     for (uint64_t i = 0; i < n; i++) {
         finite &= fabs(x[i]) <= DBL_MAX;
@@ -167,19 +167,18 @@ static int find_axis(binned *b, uint32_t d, uint64_t begin, uint64_t n, double *
 static int find_block(binned *b, uint64_t begin, uint64_t n, int64_t *cells)
 {
     double found[AT_ONCE], all[AT_ONCE];
-    const uint64_t even = n + n % LANES;
     for (uint32_t d = 0; d < b->dimensions; d++) {
         double *to = d ? found : all;
         if (!find_axis(b, d, begin, n, to))
             return 0;
         if (b->expand) {
-            cells_to_integers(to, even, cells);
+            cells_to_integers(to, n, cells);
             memcpy(b->numbers + d * b->values.n + begin, cells, n * sizeof *cells);
         }
-        for (uint64_t i = 0; d && i < even; i++)
-            all[i] = all[i] * (double)b->axes[d].finder.extent + found[i];
+        if (d)
+            cells_join(all, b->axes[d].finder.extent, found, n);
     }
-    cells_to_integers(all, even, cells);
+    cells_to_integers(all, n, cells);
     if (!b->expand)
         memcpy(b->numbers + begin, cells, n * sizeof *cells);
     return 1;

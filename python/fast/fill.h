@@ -7,6 +7,7 @@
 #define TALLY_PYTHON_FILL_H
 
 #include "fast.h"
+#include "places_loops.h"
 
 /* Of an axis: its bins; these and the flow bins. */
 typedef enum form { PLAIN, ENDED, FORMS } form;
@@ -96,13 +97,22 @@ void outside_squares(const filling *w, double *squares);
  * float64s. */
 void finder_make(finder *f, const filler *of, uint32_t d);
 void finder_among(finder *f, const double *edges, uint64_t extent);
-/* As array_doubles, of an odd number with one more behind it. */
-const double *even_doubles(const array *a, uint64_t begin, uint64_t n, double *to);
-/* The cells of n samples, an even number of at most AT_ONCE; those of NaN are any. 1 if all are
+/* Chooses loops for the processor, less what a list like TALLY_DISABLE_CPU names. */
+void places_bind(const char *without);
+/* n samples with what fills their last vector up. */
+static inline uint64_t places_whole(uint64_t n)
+{
+    return (n + PLACES_VECTOR - 1) / PLACES_VECTOR * PLACES_VECTOR;
+}
+/* As array_doubles, and copies of the last one behind them to places_whole(n). */
+const double *places_doubles(const array *a, uint64_t begin, uint64_t n, double *to);
+/* The cells of n samples, whole vectors of at most AT_ONCE; those of NaN are any. 1 if all are
  * known to be in bins. *mixed, 0 at first, is kept for the next ones, which are expected to be
  * alike. */
 int finder_find(const finder *f, int *mixed, const double *x, uint64_t n, double *cells);
-/* Such numbers, below 2^51, as integers. */
+/* Those on one more axis joined to what is there; and such numbers, below 2^51, as integers. All
+ * arrays have room for places_whole(n). */
+void cells_join(double *all, uint64_t extent, const double *more, uint64_t n);
 void cells_to_integers(const double *x, uint64_t n, int64_t *to);
 enum { NO_CELL = -1 };
 /* The cells of samples begin … begin+n-1, at most AT_ONCE, NO_CELL of NaN; adds up the flows. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The module tally._fast. */
+#include <stdlib.h>
 #include <string.h>
 
-#include "fast.h"
+#include "fill.h"
 
 library lib;
 
@@ -51,5 +52,6 @@ static struct PyModuleDef module = {
 
 PyMODINIT_FUNC PyInit__fast(void)
 {
+    places_bind(getenv("TALLY_DISABLE_CPU"));
     return arrays_bind() ? NULL : PyModule_Create(&module);
 }

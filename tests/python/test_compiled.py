@@ -278,6 +278,17 @@ def test_fill(seed, monkeypatch):
     assert pickle.loads(pickle.dumps(quick)) == quick == quick.copy()
 
 
+@pytest.mark.skipif(not HERE, reason="without the compiled part there is one way")
+@pytest.mark.parametrize("without", ["avx512", "avx2"])
+def test_fill_on_older_processors(without):
+    """The same by the loops for them."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "test_fill and not older", __file__],
+        env={**os.environ, "TALLY_DISABLE_CPU": without}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+
+
 def test_whole_turns():
     """On circular axes, around the edges after any number of turns: the bins that `index` names, which Python finds."""
     rng = np.random.default_rng(1)
