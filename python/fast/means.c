@@ -272,7 +272,7 @@ static int are_weights(const filling *w)
  * less where it has weights or flow bins. */
 static uint64_t least_found(const filling *w, form form, uint64_t cells)
 {
-    enum { FEW_SAMPLES = 2048, FEW_OTHERS = 8192, A_CELL = 3, A_WEIGHTED_CELL = 6 };
+    enum { FEW_SAMPLES = 4096, FEW_OTHERS = 8192, A_CELL = 5, A_WEIGHTED_CELL = 24 };
     const int weighted = w->f->storage == WEIGHTED_MEANS;
     return (form == ENDED || weighted ? FEW_OTHERS : FEW_SAMPLES) +
            (weighted ? A_WEIGHTED_CELL : A_CELL) * cells;

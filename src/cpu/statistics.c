@@ -151,6 +151,7 @@ static void add_values(const ty_job *job, unsigned char *state, uint64_t active,
                        const uint32_t *slots, const double *values, const double *weights, size_t n)
 {
     enum { NEAR = 1 << 20 }; /* bytes of a table that stays in a near cache */
+    enum { FRESH = 8 };      /* samples a slot, below which many are the first of theirs */
     const ty_statistics *s = job->statistics;
     const ty_statistics_loops *loops = ty_statistics_loops_get();
     void *sums = state + sums_at(s, active, value);
@@ -172,7 +173,7 @@ static void add_values(const ty_job *job, unsigned char *state, uint64_t active,
     if (s->kind == TY_STATISTICS_SUMS)
         loops->sums(sums, group, large, slots, values, n);
     else if (s->kind == TY_STATISTICS_MOMENTS)
-        loops->moments(sums, group, large, slots, values, n);
+        loops->moments(sums, group, large || job->elements < FRESH * s->entries, slots, values, n);
     else if (s->kind == TY_STATISTICS_WEIGHTED)
         loops->weighted(sums, group, large, slots, values, weights, n);
     else if (s->kind == TY_STATISTICS_EXACT)

@@ -209,7 +209,7 @@ static void grouped_moments(double *restrict table, const uint32_t *restrict slo
 }
 
 #define ENTRY(j) (table + TY_MOMENTS_FIELDS * (size_t)slots[j])
-/* Of a table that is in no near cache. */
+/* Of a `large` table (statistics.h). */
 static void far_moments(double *restrict table, const uint32_t *restrict slots,
                         const double *restrict values, size_t n)
 {
