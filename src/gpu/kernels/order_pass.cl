@@ -11,7 +11,7 @@
  * Local memory, in words:
  *
  *     0               keys on their way out: those of a tile, and of tiles before that kept few
- *     ORDER_AT_EQUAL  a count of the keys equal to each
+ *     ORDER_AT_EQUAL  a count of the keys equal to each edge
  *     ORDER_AT_FILL   keys on their way; where they go
  *     ORDER_AT_COUNT  a count for each gap, in `copies`
  *     p.tree          the tree, then the gaps' keys, in `copies`
@@ -38,10 +38,12 @@ typedef struct order_pass {
     order_key root;
     order_key a, b; /* few edges: the first two; and the next after a, and how many up to b */
     order_key next, span;
-    float low, high;                  /* the first two as samples, of float32 */
-    ty_u32 wanted;                    /* few edges: whether those between are kept */
-    ty_u32 below, inside, equal, all; /* few edges: counts; equal: to an edge */
-    ty_u32 none;                      /* of all, what is no key of the source */
+    float low, high;             /* the first two as samples, of float32 */
+    ty_u32 wanted;               /* few edges: whether those between are kept */
+    ty_u32 all;                  /* keys so far */
+    ty_u32 none;                 /* of all, what is no key of the source */
+    ty_u32 below, inside, equal; /* few edges: counts; equal: to an edge, by comparing keys */
+    ty_u32 at_a, at_b;           /* float32: equal to the first, the second, by comparing samples */
 } order_pass;
 
 /* Node k of the tree. */
@@ -92,7 +94,7 @@ TY_FN order_pass order_pass_begin(TY_GLOBAL const ty_u64 *state, ty_u32 room, TY
 #else
     p.low = p.high = 0;
 #endif
-    p.below = p.inside = p.equal = p.all = p.none = 0;
+    p.below = p.inside = p.equal = p.at_a = p.at_b = p.all = p.none = 0;
     return p;
 }
 
@@ -151,18 +153,15 @@ TY_FN int order_samples_few(const ty_u32 *words, order_pass *p, TY_LOCAL ty_u32 
         above += x > p->high;
         at_a += words[j] == TY_FLOAT_BITS(p->low) && x == p->low;
         at_b += words[j] == TY_FLOAT_BITS(p->high) && x == p->high;
-        strictly |= (ty_u32)(x > p->low && x < p->high) << j;
+        strictly |= (ty_u32)(x > p->low && !(x >= p->high)) << j; /* the last edge is NaN */
     }
     const ty_u32 inside = ORDER_POPCOUNT(strictly);
     if (below + above + at_a + at_b + inside != ORDER_EACH)
         return 0;
     p->below += below;
     p->inside += inside;
-    p->equal += at_a + at_b;
-    if (at_a)
-        TY_ADD_LOCAL(&area[ORDER_AT_EQUAL], at_a);
-    if (at_b)
-        TY_ADD_LOCAL(&area[ORDER_AT_EQUAL + 1], at_b);
+    p->at_a += at_a;
+    p->at_b += at_b;
     strictly = p->wanted ? strictly : 0;
     ORDER_KEEP(ORDER_OF_NUMBER, strictly, area);
     return 1;
@@ -263,7 +262,10 @@ TY_FN void order_pass_end(TY_GLOBAL ty_u64 *state, const order_pass *p, TY_LOCAL
     if (p->few) {
         TY_ADD_LOCAL(&counts[0], p->below);
         TY_ADD_LOCAL(&counts[p->copies], p->inside);
-        TY_ADD_LOCAL(&counts[2 * p->copies], p->all - p->below - p->inside - p->equal);
+        TY_ADD_LOCAL(&counts[2 * p->copies],
+                     p->all - p->below - p->inside - p->equal - p->at_a - p->at_b);
+        TY_ADD_LOCAL(&equal[0], p->at_a);
+        TY_ADD_LOCAL(&equal[1], p->at_b);
     }
     if (p->none)
         TY_ADD_LOCAL(p->few ? &equal[last] : &counts[(p->nodes - 1) * p->copies], 0u - p->none);
