@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tally/quantile.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -376,6 +377,38 @@ static void test_refusals(void)
     tally_plan_destroy(plan);
 }
 
+/* ---- graphs ---- */
+
+typedef struct graph {
+    void *recorded, *ready;
+} graph;
+
+static void begin_graph(void)
+{
+    CHECK_SAY(!CALL(int, "cuStreamBeginCapture_v2", (void *, int))(stream, 0), "record");
+}
+
+static graph end_graph(void)
+{
+    graph g = {NULL, NULL};
+    CHECK_SAY(!CALL(int, "cuStreamEndCapture", (void *, void **))(stream, &g.recorded), "end");
+    CHECK_SAY(!CALL(int, "cuGraphInstantiateWithFlags",
+                    (void **, void *, unsigned long long))(&g.ready, g.recorded, 0),
+              "instantiate");
+    return g;
+}
+
+static void run_graph(const graph *g)
+{
+    CHECK_SAY(!CALL(int, "cuGraphLaunch", (void *, void *))(g->ready, stream), "replay");
+}
+
+static void close_graph(const graph *g)
+{
+    CALL(int, "cuGraphExecDestroy", (void *))(g->ready);
+    CALL(int, "cuGraphDestroy", (void *))(g->recorded);
+}
+
 /* Recorded once, replayed with other samples; between the replays the plan runs as usual. */
 static void test_graph(void)
 {
@@ -389,35 +422,70 @@ static void test_graph(void)
     tally_output out = output_of(&s, 1), want = output_of(&s, 0);
     tally_execute_options e = TALLY_EXECUTE_OPTIONS_INIT;
     tally_view view = view_of(&s), host = tally_view_1d(&data, s.dtype, s.n);
-    void *graph = NULL, *ready = NULL;
     uint64_t counts[256];
     tally_output usual = TALLY_OUTPUT_INIT;
     usual.counts = counts;
     e.stream = stream;
-    CHECK_SAY(!CALL(int, "cuStreamBeginCapture_v2", (void *, int))(stream, 0), "record");
+    begin_graph();
     CHECK_SAY(!tally_execute(plan, &view, &e, &out, &error), "a call while the stream records: %s",
               error.message);
     CHECK_SAY(tally_execute(plan, &view, &e, &usual, &error) == TALLY_ERROR_UNSUPPORTED &&
                   strstr(error.message, "recording"),
               "an output in host memory while the stream records: %s", error.message);
-    CHECK_SAY(!CALL(int, "cuStreamEndCapture", (void *, void **))(stream, &graph), "end");
-    CHECK_SAY(!CALL(int, "cuGraphInstantiateWithFlags",
-                    (void **, void *, unsigned long long))(&ready, graph, 0),
-              "instantiate");
+    graph g = end_graph();
     for (int i = 0; i < 3; i++) {
         for (size_t k = 0; k < sizeof data.u8; k++)
             data.u8[k] = (unsigned char)(data.u8[k] * 5 + 3);
         move(samples, &data, sizeof data, 1);
-        CHECK_SAY(!CALL(int, "cuGraphLaunch", (void *, void *))(ready, stream), "replay");
+        run_graph(&g);
         CHECK_SAY(!tally_execute(plan, &view, &e, &usual, &error), "a usual call: %s",
                   error.message);
         finish_stream();
         tally_execute_reference(plan, &host, NULL, &want, &error);
     }
     CHECK_SAY(same(), "the replays' counts: %s", error.message);
-    CALL(int, "cuGraphExecDestroy", (void *))(ready);
-    CALL(int, "cuGraphDestroy", (void *))(graph);
+    close_graph(&g);
     tally_plan_destroy(plan);
+}
+
+/* Each way of finding them: one reading, digits, levels of a sample's edges. */
+static void test_quantile_graphs(uint64_t n, uint32_t count)
+{
+    static const double q[] = {0.5, 0, 0.01, 0.1, 0.25, 0.7, 0.9, 0.999, 1};
+    double want[9], got[9];
+    float *x = ty_calloc(n, sizeof *x);
+    ty_memory there_x = 0, out = 0;
+    tally_error error = {""};
+    tally_quantile_options o = TALLY_QUANTILE_OPTIONS_INIT;
+    if (!x || device->ops->alloc(device, n * sizeof *x, &there_x, &error) ||
+        device->ops->alloc(device, sizeof got, &out, &error))
+        CHECK_SAY(0, "memory: %s", error.message);
+    const tally_view host = tally_view_1d(x, TALLY_F32, n);
+    tally_view view = host;
+    view.device = device->ops->type;
+    view.data = (const void *)(uintptr_t)there_x;
+    o.on_device = 1;
+    o.stream = stream;
+    begin_graph();
+    CHECK_SAY(!tally_quantiles(context, &view, q, count, &o, (double *)(uintptr_t)out, &error),
+              "quantiles while the stream records: %s", error.message);
+    graph g = end_graph();
+    for (int i = 0; i < 3; i++) {
+        for (uint64_t k = 0; k < n; k++)
+            x[k] = (float)((k * 2654435761u + (uint64_t)i * 977) % 100000007 >> (i == 1 ? 20 : 0));
+        move(there_x, x, n * sizeof *x, 1);
+        run_graph(&g);
+        finish_stream();
+        move(out, got, sizeof got, 0);
+        CHECK_SAY(!tally_quantiles(NULL, &host, q, count, NULL, want, &error) &&
+                      !memcmp(got, want, count * sizeof *got),
+                  "%u replayed quantiles of %llu samples: the first %.17g, not %.17g: %s", count,
+                  (unsigned long long)n, got[0], want[0], error.message);
+    }
+    close_graph(&g);
+    device->ops->release(device, there_x);
+    device->ops->release(device, out);
+    ty_free(x);
 }
 
 /* Threads with a stream of their own each would need more drivers' calls; on one stream they share.
@@ -519,8 +587,12 @@ int main(int argc, char **argv)
     test_refusals();
     test_threads();
     test_streams();
-    if (cuda)
+    if (cuda) {
         test_graph();
+        test_quantile_graphs(1000, 9);
+        test_quantile_graphs(3000000, 1);
+        test_quantile_graphs(3000000, 9);
+    }
     device->ops->release(device, samples);
     device->ops->release(device, there.counts);
     device->ops->release(device, there.flows);
