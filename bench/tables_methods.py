@@ -34,13 +34,13 @@ def table(cases, wanted, inputs, name=lambda key: key[1]):
 
 def makers():
     cases = read()
-    inputs = [i for i in INPUTS if i not in ("equal", "skewed")]
+    inputs = [i for i in INPUTS if i not in ("equal", "skewed") and any(i in found for found in cases.values())]
 
     def of_bytes(runtime, shown):
         return table(cases, lambda k: k[0] == runtime and k[3] == "u8" and not k[2], shown)
 
     made = {f"table:{r}-all": lambda r=r: of_bytes(r, inputs) for r in RUNTIMES}
-    made["table:cuda"] = lambda: of_bytes("cuda", [i for i in inputs if i not in ("walk", "text")])
+    made["table:cuda"] = lambda: of_bytes("cuda", [i for i in inputs if i != "walk"])
     made["table:floats"] = lambda: table(cases, lambda k: k[0] == "cuda" and k[3:] == ("f32", 2048) and not k[2],
                                          ("uniform", "equal", "skewed"))
     made["table:trish"] = lambda: table(cases, lambda k: k[1] == "trish", inputs,
