@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples of the host on their way to a device (src/gpu/send.c), long enough to go round the
+ * Samples of the host on their way to a device (src/gpu/upload.c), long enough to go round the
  * ring of pinned memory: packed, with gaps, masked, weighted, in two dimensions, by several threads
  * and callers, from memory that is pinned already, broken off. A sample's value tells its place, so
  * that every bin has the same known count: a piece that is lost, doubled or sent to a wrong place
@@ -171,7 +171,7 @@ static void test_packed(tally_context *context, way way)
     tally_plan_destroy(plan);
 }
 
-/* Every second sample, rows with gaps, and one of two channels. */
+/* Every second sample, and rows with gaps. */
 static void test_gaps(tally_context *context)
 {
     tally_error error = {""};
@@ -193,6 +193,57 @@ static void test_gaps(tally_context *context)
     CHECK_SAY(!wrong, "rows with gaps: %s", error.message);
     free(counts);
     tally_plan_destroy(plan);
+}
+
+/* Pixels of samples side by side, of which some channels are counted, in rows that are so many
+ * samples apart (they overlap where that is less than a row), in so many pictures. */
+static void test_pixels(tally_context *context, uint64_t channels, uint64_t counted,
+                        uint64_t columns, uint64_t rows, uint64_t apart, uint64_t pictures)
+{
+    enum { shift = 1001 }; /* from a picture to the next */
+    tally_error error = {""};
+    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1, .channels = channels};
+    tally_view view = tally_view_1d(room, TALLY_U16, columns);
+    tally_output output = TALLY_OUTPUT_INIT;
+    tally_plan *plan = NULL;
+    o.axes[0] = tally_axis_even(most_bins, 0, most_bins);
+    o.dtypes[0] = TALLY_U16;
+    o.channel_mask = counted;
+    view.batches = pictures;
+    view.rows = rows;
+    view.channels = channels;
+    view.column_stride_bytes = (int64_t)channels * 2;
+    view.row_stride_bytes = (int64_t)apart * 2;
+    view.batch_stride_bytes = shift * 2;
+    const size_t all = pictures * channels * most_bins; /* at most */
+    uint64_t *counts = calloc(all, sizeof *counts), *want = calloc(all, sizeof *want), *to = want;
+    output.counts = counts;
+    for (uint64_t p = 0; p < pictures; p++) {
+        for (uint64_t c = 0; c < channels; c++) {
+            for (uint64_t r = 0; r < rows && counted >> c & 1; r++)
+                for (uint64_t x = 0; x < columns; x++)
+                    to[room[p * shift + r * apart + x * channels + c]]++;
+            to += counted >> c & 1 ? most_bins : 0;
+        }
+    }
+    CHECK_SAY(pictures * shift + rows * apart + columns * channels < most &&
+                  !tally_plan_create(context, &o, &plan, &error) &&
+                  !tally_execute(plan, &view, NULL, &output, &error) &&
+                  !memcmp(counts, want, all * sizeof *counts),
+              "%" PRIu64 " x %" PRIu64 " pixels, channels %" PRIx64 " of %" PRIu64 ": %s", columns,
+              rows, counted, channels, error.message);
+    tally_plan_destroy(plan);
+    free(counts);
+    free(want);
+}
+
+static void test_channels(tally_context *context, int is_long)
+{
+    test_pixels(context, 3, 7, 1021, 1 + below(900), 3 * 1021 + 1 + below(7), 2);
+    test_pixels(context, 4, 10, 1 + below(63), 1 + below(63), 4 * 63 + 1, 3);
+    test_pixels(context, 2, 3, some / 2, 1, 0, 1);
+    if (is_long) /* more than the ring holds */
+        test_pixels(context, 3, 5, 3001, 5701, 3001 + 5, 1);
 }
 
 /* Left out by a mask on the host, or by a kernel that is sent the mask. */
@@ -393,6 +444,7 @@ int main(int argc, char **argv)
         }
         test_packed(context, ways[i]);
         test_gaps(context);
+        test_channels(context, i == 1);
         test_masked(context);
         test_weighted(context);
         test_callers(context);
