@@ -18,21 +18,34 @@ typedef struct entry {
         double sum;    /* of weights */
         uint64_t rank; /* then: smaller is earlier */
     };
-    uint64_t key; /* the text's first bytes, in the order of texts; set_text's */
+    uint64_t key; /* bytes of the text, in the order of texts; set_key's */
     const char *text;
     uint32_t bin, size; /* bytes of the text */
 } entry;
 
-/* Returns how many bytes the text has as a label. */
-static size_t set_text(entry *e, const char *text)
+/* Of all entries that are compared the first `skip` bytes are the same. */
+static void set_key(entry *e, size_t skip)
 {
-    const size_t size = strlen(text);
+    e->key = 0;
+    for (size_t i = 0; i < 8 && skip + i < e->size; i++)
+        e->key |= (uint64_t)(unsigned char)e->text[skip + i] << (56 - 8 * i);
+}
+
+/* Returns how many bytes the text has as a label. */
+static size_t set_text(entry *e, const char *text, size_t size)
+{
     e->text = text;
     e->size = (uint32_t)size;
-    e->key = 0;
-    for (size_t i = 0; i < 8 && i < size; i++)
-        e->key |= (uint64_t)(unsigned char)text[i] << (56 - 8 * i);
     return ty_label_bytes(text, size);
+}
+
+/* So many of the first `most` bytes of two texts are the same. */
+static size_t count_same(const entry *a, const entry *b, size_t most)
+{
+    size_t same = 0;
+    while (same < most && same < b->size && a->text[same] == b->text[same])
+        same++;
+    return same;
 }
 
 static int by_text(const void *a, const void *b)
@@ -226,12 +239,42 @@ static tally_status check(const tally_result *result, uint32_t axis, const void 
     return TALLY_OK;
 }
 
-/* The text of bin `b`. */
+/* The text of bin `b`; that of a later one is asked for. */
 static const char *text_of(const tally_result *r, uint32_t axis, const tally_words *words,
-                           uint64_t b)
+                           uint64_t b, size_t *size)
 {
-    size_t size;
-    return words ? ty_words_bytes(words, b, &size) : ty_label(r->labels[axis], b);
+    if (words) {
+        ty_words_prefetch(words, b + 16);
+        return ty_words_bytes(words, b, size);
+    }
+    const char *text = ty_label(r->labels[axis], b);
+    *size = strlen(text);
+    return text;
+}
+
+/* The first `bins` entries become those of filled bins, with their texts; returns how many they
+ * are, and the labels' bytes. Keys leave out what all texts begin with. */
+static uint64_t take_filled(const tally_result *r, uint32_t axis, const tally_words *words,
+                            const unsigned char *filled, uint64_t bins, entry *entries,
+                            size_t *bytes)
+{
+    enum { SKIP_MOST = 64 };
+    uint64_t kept = 0;
+    size_t skip = SKIP_MOST, size;
+    for (uint64_t b = 0; b < bins; b++) {
+        if (!filled[b])
+            continue;
+        entry *e = entries + kept++;
+        *e = entries[b];
+        const char *text = text_of(r, axis, words, b, &size);
+        *bytes += set_text(e, text, size);
+        const size_t same = count_same(entries, e, skip);
+        for (uint64_t i = 0; i + 1 < kept && same < skip; i++)
+            set_key(entries + i, same);
+        skip = same;
+        set_key(e, skip);
+    }
+    return kept;
 }
 
 /* `words` NULL: the labels that there are. */
@@ -247,12 +290,7 @@ static tally_status sort_bins(const tally_result *r, uint32_t axis, const tally_
         ty_free(filled);
         return ty_error_memory(error, "the order of bins", bins * sizeof *entries);
     }
-    for (uint64_t b = 0; b < bins && b < known; b++) {
-        if (!filled[b])
-            continue;
-        entries[kept] = entries[b];
-        bytes += set_text(&entries[kept++], text_of(r, axis, words, b));
-    }
+    kept = take_filled(r, axis, words, filled, bins < known ? bins : known, entries, &bytes);
     entries = sort_entries(entries, (size_t)kept);
     tally_status status = arrange(r, axis, entries, kept, bytes, 0, 0, sorted, error);
     if (!status && words && axis == 0)
@@ -296,7 +334,7 @@ tally_status tally_result_top(const tally_result *result, uint32_t axis, uint64_
     for (uint64_t b = 0; b < bins; b++) {
         entries[b].bin = (uint32_t)b;
         if (b < kept)
-            bytes += set_text(&entries[b], ty_label(labels, b));
+            bytes += set_text(&entries[b], ty_label(labels, b), strlen(ty_label(labels, b)));
     }
     status = arrange(result, axis, entries, kept, bytes, others, single - kept + labels->others,
                      top, error);
@@ -349,7 +387,8 @@ static entry *entries_by_text(const ty_labels *labels)
     entry *entries = ty_calloc((size_t)labels->count, sizeof *entries);
     for (uint64_t i = 0; entries && i < labels->count; i++) {
         entries[i].bin = (uint32_t)i;
-        set_text(&entries[i], ty_label(labels, i));
+        set_text(&entries[i], ty_label(labels, i), strlen(ty_label(labels, i)));
+        set_key(&entries[i], 0);
     }
     if (entries)
         qsort(entries, (size_t)labels->count, sizeof *entries, by_text);

@@ -505,6 +505,16 @@ const char *ty_words_bytes(const tally_words *words, uint64_t code, size_t *size
     return w->text;
 }
 
+void ty_words_prefetch(const tally_words *words, uint64_t code)
+{
+    uint32_t first;
+    if (code >= tally_words_count(words))
+        return;
+    const unsigned segment = segment_of((uint32_t)code, &first);
+    __builtin_prefetch(atomic_load_explicit(&words->segments[segment],
+                                            memory_order_acquire)[(uint32_t)code - first]);
+}
+
 tally_status ty_words_status(const tally_words *words, const char *file, const char *column,
                              tally_error *error)
 {

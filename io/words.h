@@ -41,6 +41,8 @@ tally_status ty_words_status(const tally_words *words, const char *file, const c
 
 /* The bytes of a code below tally_words_count, for as long as `words` lives; a NUL follows them. */
 const char *ty_words_bytes(const tally_words *words, uint64_t code, size_t *size);
+/* Of a code that will be asked for soon; none, or no longer with new words meanwhile. */
+void ty_words_prefetch(const tally_words *words, uint64_t code);
 
 /* Test hook: at most so many different words, of so many bytes in all; 0, 0 as usual. */
 void ty_words_limit(uint32_t words, uint64_t bytes);

@@ -50,6 +50,7 @@ def main():
         [f"customer number {i}" for i in range(WORDS)],  # the same first bytes
         [f"{random.choice('aé中𝄞')}{i % 97}{random.choice('xyz') * (i % 9)}{i}" for i in range(WORDS)],
         ["_" + chr(97 + i // 676 % 26) + chr(97 + i // 26 % 26) + chr(97 + i % 26) + "q" * (i // 17576) for i in range(WORDS)],
+        [("/data/common" * 8)[: 95 - i // 100] + str(i) for i in range(WORDS)],  # of many lengths
     )
     for words in kinds:
         words = list(dict.fromkeys(words))
