@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Histograms and quantiles of Dask arrays: chunks are counted where they are, and the counts are added in a tree.
 
-Counts are exact and sums are added in the order of the chunks, so that the answer does not depend on
-how many workers there are or on who is done first: integer results have the bits of one machine's.
+The answer does not depend on the chunks, on how many workers there are or on who is done first: counts
+and sums of integers are exact, sums of floats are of whole numbers, for which the largest weight is
+computed at once. Only with `method=`, with a weight that is infinite or NaN, or with integers beyond 2^53 as
+ends are floats added as such, in the order of the chunks.
 """
 
 import builtins
@@ -15,7 +17,7 @@ import numpy as np
 from dask import delayed
 
 import libtally as tally
-from libtally import _heavy
+from libtally import _heavy, _wide
 from libtally import quantiles as _quantiles
 
 FAN_IN = 8
@@ -73,21 +75,47 @@ def _within(columns, ends):
     return {"where": inside, "flow": "clamp"}
 
 
-def _count(a, w, edges, ends, keywords):
-    a = _here(a)
-    return _home(tally.histogram(a, edges, weights=w, **_within([a], ends), **keywords)[0])
-
-
-def _count_points(columns, w, edges, ends, keywords):
+def _count(w, edges, ends, keywords, whole, *columns):
+    """`whole`: of one column, as whole numbers."""
     columns = [_here(c) for c in columns]
-    return _home(tally.histogramdd(columns, edges, weights=w, **_within(columns, ends), **keywords)[0])
+    keywords = {**_within(columns, ends), **keywords}
+    if whole:
+        return _home(tally.histogram(columns[0], edges[0], weights=w, **keywords)[0])
+    return _home(tally.histogramdd(columns, edges, weights=w, **keywords)[0])
+
+
+def _limit(w):
+    """The largest |weight|; None if one is infinite or NaN."""
+    try:
+        return _wide.limit(_here(w))
+    except ValueError:
+        return None
+
+
+def _largest(limits):
+    return None if None in limits else builtins.max(limits)
+
+
+def _sum(w, edges, limit, threads, *columns):
+    """Sums of float weights as pairs of words."""
+    columns, w = [_here(c) for c in columns], _here(w)
+    return _wide.sums(columns, edges, w if w.dtype.itemsize > 2 else w.astype("f4"), limit, threads)
+
+
+def _rounded(total, limit, shape, dtype):
+    return _wide.rounded(total, limit).reshape(shape).astype(dtype)
+
+
+def _joined(join, *parts):
+    return join(parts)
 
 
 def _tree(parts, join):
-    """One of many, FAN_IN at a time, so that nobody gathers all of them."""
-    join = delayed(join, pure=True)
+    """One of many, FAN_IN at a time, so that nobody gathers all of them. Each is an argument of its own:
+    of a list's Dask takes the whole graph into each task's."""
+    joined = delayed(_joined, pure=True)
     while len(parts) > 1:
-        parts = [join(parts[i : i + FAN_IN]) for i in builtins.range(0, len(parts), FAN_IN)]
+        parts = [joined(join, *parts[i : i + FAN_IN]) for i in builtins.range(0, len(parts), FAN_IN)]
     return parts[0]
 
 
@@ -130,6 +158,25 @@ def _weights(weights, like):
     if weights is None:
         return [None] * len(_blocks(like))
     return _blocks(_alike(weights, like, "weights should have the same shape as a."))
+
+
+def _total(columns, weights, edges, ends, keywords, meta, whole):
+    """The counts or sums of all chunks, as an array like `meta`."""
+    points = list(zip(*map(_blocks, columns)))
+    parts = _weights(weights, columns[0])
+    limit = None
+    floats = weights is not None and weights.dtype.kind == "f" and weights.dtype.itemsize <= 8
+    if floats and ends is None and keywords["method"] is None:
+        one = delayed(_limit, pure=True)
+        limit = _tree([one(w) for w in parts], _largest).compute()
+    if limit is None:
+        one = delayed(_count, pure=True)
+        counts = _tree([one(w, edges, ends, keywords, whole, *x) for w, x in zip(parts, points)], _add)
+    else:
+        one = delayed(_sum, pure=True)
+        sums = [one(w, edges, limit, keywords["threads"], *x) for w, x in zip(parts, points)]
+        counts = delayed(_rounded, pure=True)(_tree(sums, _wide.add), limit, meta.shape, meta.dtype)
+    return da.from_delayed(counts, meta.shape, meta.dtype)
 
 
 def _settled(columns, bins, ranges):
@@ -188,7 +235,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None, *, threads=1, 
         First and last edge; else the array's extremes, which are computed at once.
     density : bool, optional
     weights : dask.array.Array, optional
-        A weight for every sample, in the shape of `a`.
+        A weight for every sample, in the shape of `a`. The largest of floats is computed at once.
     threads : int, default 1
         Most threads that one chunk is counted with: a worker counts several chunks at once.
     method : str, optional
@@ -221,9 +268,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None, *, threads=1, 
     weights = None if weights is None else da.asarray(weights)
     nothing = None if weights is None else np.empty(0, weights.dtype)
     meta = tally.histogram(np.empty(0, a.dtype), edges, weights=nothing, **keywords)[0]
-    count = delayed(_count, pure=True)
-    parts = [count(x, w, edges, ends, keywords) for x, w in zip(_blocks(a), _weights(weights, a))]
-    counts = da.from_delayed(_tree(parts, _add), meta.shape, meta.dtype)
+    counts = _total([a], weights, [edges], ends, keywords, meta, True)
     if density:
         counts = counts / np.array(np.diff(edges), float) / counts.sum()
     return counts, edges
@@ -270,10 +315,7 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None, *, thre
         raise TypeError("histogramdd: complex weights are not summed")
     nothing = None if weights is None else np.empty(0, weights.dtype)
     meta = tally.histogramdd([s[:0] for s in samples], edges, weights=nothing, **keywords)[0]
-    count = delayed(_count_points, pure=True)
-    points = zip(*(_blocks(c) for c in columns), _weights(weights, columns[0]))
-    parts = [count(list(x), w, edges, ends, keywords) for *x, w in points]
-    counts = da.from_delayed(_tree(parts, _add), meta.shape, meta.dtype)
+    counts = _total(columns, weights, edges, ends, keywords, meta, False)
     if density:
         whole = counts.sum()
         for i, e in enumerate(edges):
