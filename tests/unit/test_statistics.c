@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Statistics of values by bins: known ones, flows, masks, NaN and policies; those of long doubles
- * within the stated error, of whole numbers exactly; the same bits with any number of threads,
- * instruction set and source, and with limits in any order.
+ * within the stated error, of whole numbers exactly; the same bits with any number of threads and
+ * source, and with limits in any order.
  *
  *     test_statistics [SEED]
  */
@@ -13,8 +13,6 @@
 #include <time.h>
 
 #include "check.h"
-#include "cpu/features.h"
-#include "cpu/statistics.h"
 #include "draw.h"
 #include "execute_help.h"
 
@@ -32,9 +30,8 @@ typedef struct answer {
 
 static answer got, other, flows, first;
 
-static tally_statistics into(answer *a)
+static tally_statistics fields_of(answer *a)
 {
-    memset(a, 0x5a, sizeof *a);
     return (tally_statistics){sizeof(tally_statistics),
                               a->count,
                               a->of[0],
@@ -44,6 +41,12 @@ static tally_statistics into(answer *a)
                               a->of[4],
                               a->of[5],
                               a->of[6]};
+}
+
+static tally_statistics into(answer *a)
+{
+    memset(a, 0x5a, sizeof *a);
+    return fields_of(a);
 }
 #define MEAN(a, i) (a).of[3][i]
 #define M2(a, i)   (a).of[4][i]
@@ -434,60 +437,6 @@ static void test_many_bins(tally_context *context)
     tally_plan_destroy(rows);
 }
 
-/* ---- loops ---- */
-
-#if defined(__x86_64__)
-static void run_loops(const ty_statistics_loops *loops, const uint32_t *slots, size_t n, double *to)
-{
-    enum { table = 64 * TY_WEIGHTED_GROUP };
-    memset(to, 0, 8 * table * sizeof *to);
-    for (size_t large = 0; large < 2; large++) {
-        double *at = to + large * 4 * table;
-        const size_t groups[] = {TY_SUMS_GROUP, TY_MOMENTS_GROUP, TY_WEIGHTED_GROUP,
-                                 TY_EXTREMES_GROUP};
-#define GROUP(kind) (large ? 0 : groups[kind])
-        loops->sums(at, GROUP(0), (int)large, slots, v[0], n);
-        loops->moments(at + table, GROUP(1), (int)large, slots, v[0], n);
-        loops->weighted(at + 2 * table, GROUP(2), (int)large, slots, v[0], w, n);
-        loops->extremes(at + 3 * table, GROUP(3), (int)large, slots, v[0], n);
-#undef GROUP
-    }
-}
-#endif
-
-static void test_loops(void)
-{
-#if defined(__x86_64__)
-    enum { all = 8 * 64 * TY_WEIGHTED_GROUP };
-    static _Alignas(64) double want[all], have[all];
-    const uint32_t f = ty_cpu_features();
-    const ty_statistics_loops *tables[] = {
-        (f & TY_CPU_LEVEL_AVX2) == TY_CPU_LEVEL_AVX2 ? &ty_statistics_avx2 : NULL,
-        (f & TY_CPU_LEVEL_AVX512) == TY_CPU_LEVEL_AVX512 ? &ty_statistics_avx512 : NULL};
-    static uint32_t slots[512];
-    for (int round = 0; round < 100; round++) {
-        const size_t n = (size_t)below(513);
-        draw(n, 10, 3);
-        for (size_t i = 0; i < n; i++) {
-            slots[i] = (uint32_t)below(64);
-            v[0][i] = below(round % 4 ? 1000000 : 20) ? v[0][i] : below(2) ? NAN : INFINITY;
-            v[0][i] = below(8) ? v[0][i] : round % 2 ? -0.0 : 0;
-            w[i] = below(40) ? w[i] : 0;
-        }
-        run_loops(&ty_statistics_base, slots, n, want);
-        for (int t = 0; t < 2; t++) {
-            if (!tables[t])
-                continue;
-            CHECK(ty_statistics_base.any_nan(v[0], n) == tables[t]->any_nan(v[0], n));
-            run_loops(tables[t], slots, n, have);
-            for (int i = 0; i < all; i++)
-                CHECK_SAY(same_number(want[i], have[i]) && !signbit(want[i]) == !signbit(have[i]),
-                          "table %d, field %d: %.17g, not %.17g", t, i, have[i], want[i]);
-        }
-    }
-#endif
-}
-
 /* ---- more than one dimension, channels, batches, merging ---- */
 
 static void test_shapes(tally_context *context)
@@ -542,13 +491,10 @@ static void test_merge(tally_context *context)
     memcpy(kept_x, x, sizeof kept_x);
     memcpy(kept_v, v[0], sizeof kept_v);
     find(plan, cut, 1, NULL, &got);
-    const tally_statistics to = {sizeof to, got.count, got.of[0], got.of[1], got.of[2],
-                                 got.of[3], got.of[4], got.of[5], got.of[6]};
     memmove(x, kept_x + cut, (n - cut) * sizeof *x);
     memmove(v[0], kept_v + cut, (n - cut) * sizeof *x);
     find(plan, n - cut, 1, NULL, &other);
-    const tally_statistics from = {sizeof to,   other.count, other.of[0], other.of[1], other.of[2],
-                                   other.of[3], other.of[4], other.of[5], other.of[6]};
+    const tally_statistics to = fields_of(&got), from = fields_of(&other);
     CHECK_SAY(!tally_statistics_merge(&to, &from, bins, &error), "%s", error.message);
     for (uint64_t b = 0; b < bins; b++) {
         CHECK(got.count[b] == first.count[b] && same_number(got.of[5][b], first.of[5][b]) &&
@@ -604,7 +550,6 @@ int main(int argc, char **argv)
     test_threads();
     test_order();
     test_many_bins(context);
-    test_loops();
     test_shapes(context);
     test_merge(context);
     test_refusals(context);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The loops of statistics by bins compiled for each instruction set: the same bits as the
+ * baseline's, of NaN, infinities and zeros of both signs too.
+ *
+ *     test_statistics_loops [SEED]
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "check.h"
+#include "cpu/features.h"
+#include "cpu/statistics.h"
+#include "draw.h"
+
+#if defined(__x86_64__)
+enum { slot_count = 64, most = 512, table = slot_count * TY_WEIGHTED_GROUP, all = 8 * table };
+
+static uint32_t slots[most];
+static double v[most], w[most];
+static _Alignas(64) double want[all], have[all];
+
+/* All loops, with few slots, each in its own group, and with many. */
+static void run_loops(const ty_statistics_loops *loops, size_t n, double *to)
+{
+    memset(to, 0, all * sizeof *to);
+    for (size_t large = 0; large < 2; large++) {
+        double *at = to + large * 4 * table;
+        const size_t groups[] = {TY_SUMS_GROUP, TY_MOMENTS_GROUP, TY_WEIGHTED_GROUP,
+                                 TY_EXTREMES_GROUP};
+#define GROUP(kind) (large ? 0 : groups[kind])
+        loops->sums(at, GROUP(0), (int)large, slots, v, n);
+        loops->moments(at + table, GROUP(1), (int)large, slots, v, n);
+        loops->weighted(at + 2 * table, GROUP(2), (int)large, slots, v, w, n);
+        loops->extremes(at + 3 * table, GROUP(3), (int)large, slots, v, n);
+#undef GROUP
+    }
+}
+
+static void draw(size_t n, int round)
+{
+    for (size_t i = 0; i < n; i++) {
+        slots[i] = (uint32_t)below(slot_count);
+        v[i] = 10 * (double)(1 + below(4)) + 3 * (unit() - 0.5);
+        v[i] = below(round % 4 ? 1000000 : 20) ? v[i] : below(2) ? NAN : INFINITY;
+        v[i] = below(8) ? v[i] : round % 2 ? -0.0 : 0;
+        w[i] = below(40) ? unit() * 3 : 0;
+    }
+}
+
+static void compare(const ty_statistics_loops *loops, size_t n, const char *name)
+{
+    CHECK_SAY(ty_statistics_base.any_nan(v, n) == loops->any_nan(v, n), "%s", name);
+    run_loops(loops, n, have);
+    for (int i = 0; i < all; i++)
+        CHECK_SAY((want[i] == have[i] || (want[i] != want[i] && have[i] != have[i])) &&
+                      !signbit(want[i]) == !signbit(have[i]),
+                  "%s, field %d: %.17g, not %.17g", name, i, have[i], want[i]);
+}
+
+int main(int argc, char **argv)
+{
+    const uint32_t f = ty_cpu_features();
+    state = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)time(NULL);
+    printf("seed %llu\n", (unsigned long long)state);
+    for (int round = 0; round < 100; round++) {
+        const size_t n = (size_t)below(most + 1);
+        draw(n, round);
+        run_loops(&ty_statistics_base, n, want);
+        if ((f & TY_CPU_LEVEL_AVX2) == TY_CPU_LEVEL_AVX2)
+            compare(&ty_statistics_avx2, n, "avx2");
+        if ((f & TY_CPU_LEVEL_AVX512) == TY_CPU_LEVEL_AVX512)
+            compare(&ty_statistics_avx512, n, "avx512");
+    }
+    printf("%d checks, %d failed\n", checks, failures);
+    return failures ? 1 : 0;
+}
+#else
+int main(void)
+{
+    puts("skipped: one instruction set");
+    return 77;
+}
+#endif
