@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples of quantiles' tests: every type and easy and hard kinds, views of them, their order. */
+/* Quantiles' tests: their begin and end, samples of every type and of easy and hard kinds, views of
+ * them, their order. */
 #ifndef QUANTILE_HELP_H
 #define QUANTILE_HELP_H
 
@@ -8,15 +9,35 @@
 #include <string.h>
 #include <tally/tally.h>
 
+#include "check.h"
 #include "core/dtype.h"
 #include "cpu/stats.h"
 #include "draw.h"
+#include "execute_help.h"
 
 static const tally_dtype dtypes[] = {TALLY_U8,  TALLY_I8,   TALLY_U16, TALLY_I16,
                                      TALLY_U32, TALLY_I32,  TALLY_U64, TALLY_I64,
                                      TALLY_F16, TALLY_BF16, TALLY_F32, TALLY_F64};
 
 static tally_dtype sorted_dtype;
+static tally_context *context; /* of three threads */
+
+/* Begins a test of [SEED [CASES]]: returns the number of cases. */
+static inline uint64_t begin(const char *name, int argc, char **argv, uint64_t seed)
+{
+    state = argc > 1 ? strtoull(argv[1], NULL, 0) : seed;
+    printf("%s: seed %llu\n", name, (unsigned long long)state);
+    context = help_context(3);
+    return argc > 2 ? strtoull(argv[2], NULL, 0) : 250;
+}
+
+/* Ends it: returns the program's exit code. */
+static inline int end(void)
+{
+    tally_context_destroy(context);
+    printf("%d checks, %d failed\n", checks, failures);
+    return failures != 0;
+}
 
 /* How samples order: numbers, then NaN; -0.0 before 0.0. */
 static inline int by_sample(const void *a, const void *b)

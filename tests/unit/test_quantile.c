@@ -9,13 +9,10 @@
 #include <string.h>
 #include <tally/tally.h>
 
-#include "check.h"
 #include "core/alloc.h"
 #include "quantile_help.h"
 
 enum { most = 150000, most_ranks = 64 };
-
-static tally_context *context; /* of three threads */
 
 typedef struct group {
     unsigned char *samples; /* in order */
@@ -271,25 +268,18 @@ static void check_memory(unsigned char *memory)
 
 int main(int argc, char **argv)
 {
-    state = argc > 1 ? strtoull(argv[1], NULL, 0) : 20261123;
-    const uint64_t cases = argc > 2 ? strtoull(argv[2], NULL, 0) : 250;
-    tally_context_options options = TALLY_CONTEXT_OPTIONS_INIT;
+    const uint64_t cases = begin("test_quantile", argc, argv, 20261123);
     unsigned char *memory = malloc(8 * most + 8), *bytes = malloc(most);
     group g = {.samples = malloc(8 * most)};
-    printf("test_quantile: seed %llu\n", (unsigned long long)state);
-    options.device = TALLY_DEVICE_CPU;
-    options.threads = 3;
-    if (!memory || !bytes || !g.samples || tally_context_create(&options, &context, NULL))
+    if (!memory || !bytes || !g.samples)
         return 1;
     check_known();
     check_refusals();
     for (uint64_t i = 0; i < cases; i++)
         check_case(i, memory, bytes, &g);
     check_memory(memory);
-    tally_context_destroy(context);
     free(memory);
     free(bytes);
     free(g.samples);
-    printf("%d checks, %d failed\n", checks, failures);
-    return failures != 0;
+    return end();
 }

@@ -8,15 +8,12 @@
  */
 #include <limits.h>
 
-#include "check.h"
 #include "core/alloc.h"
 #include "quantile_help.h"
 
 __extension__ typedef unsigned __int128 u128;
 
 enum { most = 150000, most_q = 40, most_groups = 64 };
-
-static tally_context *context; /* of three threads */
 
 /* ---- the answer by sorting ---- */
 
@@ -300,27 +297,20 @@ static void check_memory(unsigned char *memory, unsigned char *heavy)
 
 int main(int argc, char **argv)
 {
-    state = argc > 1 ? strtoull(argv[1], NULL, 0) : 20261127;
-    const uint64_t cases = argc > 2 ? strtoull(argv[2], NULL, 0) : 250;
-    tally_context_options options = TALLY_CONTEXT_OPTIONS_INIT;
+    const uint64_t cases = begin("test_weighted", argc, argv, 20261127);
     unsigned char *memory = malloc(8 * most + 8), *heavy = malloc(8 * most + 8),
                   *bytes = malloc(most);
     group g = {.pairs = malloc(most * sizeof(pair))};
-    printf("test_weighted: seed %llu\n", (unsigned long long)state);
-    options.device = TALLY_DEVICE_CPU;
-    options.threads = 3;
-    if (!memory || !heavy || !bytes || !g.pairs || tally_context_create(&options, &context, NULL))
+    if (!memory || !heavy || !bytes || !g.pairs)
         return 1;
     check_known();
     check_refusals();
     for (uint64_t i = 0; i < cases; i++)
         check_case(i, memory, heavy, bytes, &g);
     check_memory(memory, heavy);
-    tally_context_destroy(context);
     free(memory);
     free(heavy);
     free(bytes);
     free(g.pairs);
-    printf("%d checks, %d failed\n", checks, failures);
-    return failures != 0;
+    return end();
 }
