@@ -9,16 +9,11 @@ import csv
 import datetime
 import io
 import json
-import os
 import random
 import re
 import subprocess
-import sys
-import tempfile
-import time
 
-import checks
-from checks import TALLY, check
+from checks import TALLY, check, run_all
 
 UTC = datetime.timezone.utc
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=UTC)
@@ -276,13 +271,4 @@ def test_parquet():
 
 
 if __name__ == "__main__":
-    seed = int(sys.argv[1]) if len(sys.argv) > 1 else int(time.time())
-    print("seed", seed)
-    random.seed(seed)
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        for test in (test_units, test_everywhere, test_glance, test_saved, test_refusals, test_pictures, test_parquet):
-            test()
-        os.chdir("/")
-    print(checks.failures, "failed")
-    sys.exit(checks.failures != 0)
+    run_all(test_units, test_everywhere, test_glance, test_saved, test_refusals, test_pictures, test_parquet)

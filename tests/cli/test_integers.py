@@ -10,12 +10,8 @@ import os
 import random
 import struct
 import subprocess
-import sys
-import tempfile
-import time
 
-import checks
-from checks import TALLY, check
+from checks import TALLY, check, run_all
 
 PATH = "t.csv"  # and then t.jsonl
 ROUNDED = "integers beyond 2^53 were rounded"
@@ -255,15 +251,12 @@ def test_noted():
         check(total is None or got["histograms"][0]["counts"] == [total + 1], got)
 
 
+def main():
+    global PATH
+    for PATH in ("t.csv", "t.jsonl"):
+        for test in (test_exact, test_one_apart, test_kept, test_missing, test_rounded, test_several, test_noted):
+            test()
+
+
 if __name__ == "__main__":
-    seed = int(sys.argv[1]) if len(sys.argv) > 1 else int(time.time())
-    print("seed", seed)
-    random.seed(seed)
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        for PATH in ("t.csv", "t.jsonl"):
-            for test in (test_exact, test_one_apart, test_kept, test_missing, test_rounded, test_several, test_noted):
-                test()
-        os.chdir("/")
-    print(checks.failures, "failed")
-    sys.exit(checks.failures != 0)
+    run_all(main)

@@ -7,15 +7,10 @@ test_odd_tables.py [seed]
 import csv
 import io
 import json
-import os
 import random
 import subprocess
-import sys
-import tempfile
-import time
 
-import checks
-from checks import TALLY, check
+from checks import TALLY, check, run_all
 
 
 def run(*arguments):
@@ -130,13 +125,4 @@ def test_extremes():
 
 
 if __name__ == "__main__":
-    seed = int(sys.argv[1]) if len(sys.argv) > 1 else int(time.time())
-    print("seed", seed)
-    random.seed(seed)
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        test_as_others()
-        test_extremes()
-        os.chdir("/")
-    print(checks.failures, "failed")
-    sys.exit(checks.failures != 0)
+    run_all(test_as_others, test_extremes)

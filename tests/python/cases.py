@@ -351,3 +351,16 @@ def same(ours, theirs, integer_weights=False):
     if not integer_weights or ours.dtype.kind == "f":
         assert ours.dtype == theirs.dtype.newbyteorder("=")
     np.testing.assert_array_equal(ours, theirs)
+
+
+def axis_of(rng, other):
+    """An axis of any kind, among them `other`."""
+    edges = np.sort(rng.choice(np.arange(-50, 100), 8, replace=False)).astype(float)
+    closed = bool(rng.random() < 0.7)
+    return [
+        tally.Regular(int(rng.integers(1, 40)), 0, 40, closed=closed), tally.Variable(edges, closed=closed),
+        tally.Log(5, 1, 30), tally.Integer(-3, 40), tally.Regular(5000, 0, 30, closed=closed),
+        tally.Category([1, 2, 5]), other,
+        tally.Regular(7, -1.5, 30, circular=True), tally.Variable([0, 1, 2 * np.pi], circular=True),
+        tally.Integer(-3, 9, circular=True),
+    ][rng.integers(0, 10)]  # fmt: skip
