@@ -3,7 +3,7 @@
 #
 #   tests/{unit,property,differential}/test_*.c   a program each; the folder's other .c files are
 #                                                 shared by its programs, those of tests/common
-#                                                 by all but the unit tests
+#                                                 and common by all
 #   tests/*/test_*.py                             run by a Python that has NumPy
 #   tests/{cli,bench,install}/test_*.sh           run by bash
 #   tests/docs/test_pages.py                      what README.md and docs/ say: links, names of files, examples
@@ -83,24 +83,32 @@ set(TALLY_FEWER_test_text_parts 20261122 500)
 set(TALLY_FEWER_test_opencl 20261121 10)
 set(TALLY_FEWER_test_own 20261121 opencl 60000)
 
-# Programs that reach into the library. Assertions are on in every kind of build.
+# What every test program is compiled with: quickly, for it runs once. Assertions are on in every kind of build.
+set(optimisation -O1)
+if(TALLY_SANITIZE)
+  set(optimisation -O0)
+endif()
+add_library(tests_settings INTERFACE)
+target_compile_options(tests_settings INTERFACE -UNDEBUG ${optimisation})
+target_include_directories(tests_settings INTERFACE ${PROJECT_SOURCE_DIR}/tests/common ${PROJECT_SOURCE_DIR}/common)
+target_link_libraries(tests_settings INTERFACE tally_internal)
+file(GLOB common CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/common/*.c ${PROJECT_SOURCE_DIR}/common/*.c)
+add_library(tests_common OBJECT ${common})
+target_link_libraries(tests_common PUBLIC tests_settings)
+
+# Programs that reach into the library.
 function(tally_test_programs folder)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*.c)
   set(programs ${sources})
   set(shared ${sources})
   list(FILTER programs INCLUDE REGEX "/test_[^/]*\\.c$")
   list(FILTER shared EXCLUDE REGEX "/test_[^/]*\\.c$")
-  if(NOT folder STREQUAL unit)
-    file(GLOB common CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/common/*.c
-         ${PROJECT_SOURCE_DIR}/common/*.c)
-    list(APPEND shared ${common})
+  set(helpers tests_common)
+  if(shared)
+    list(APPEND helpers tests_${folder})
+    add_library(tests_${folder} OBJECT ${shared})
+    target_link_libraries(tests_${folder} PUBLIC tests_settings)
   endif()
-  set(helpers tests_${folder})
-  add_library(${helpers} OBJECT ${shared})
-  target_compile_options(${helpers} PUBLIC -UNDEBUG)
-  target_include_directories(${helpers} PUBLIC ${PROJECT_SOURCE_DIR}/tests/common
-                                              ${PROJECT_SOURCE_DIR}/common)
-  target_link_libraries(${helpers} PUBLIC tally_internal)
   foreach(source IN LISTS programs)
     get_filename_component(stem ${source} NAME_WE)
     set(program ${folder}_${stem})
