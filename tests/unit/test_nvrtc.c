@@ -282,12 +282,14 @@ static int is_noted(const job *j)
 }
 
 /* Whether no machine code is made of it and it is only read as CUDA C: of our own methods what is
- * not of float32 or not for 9.0. */
+ * not of float32 or not for 9.0, and the plain method's variants of which a spill is only noted. */
 static int is_read(const job *j)
 {
     const tally_dtype dtype = j->wish.value ? j->wish.value : j->dtype;
     const int bytes_only = j->method && !(j->method->dtypes >> TALLY_F32 & 1);
-    return !all && is_own(j) && ((dtype != TALLY_F32 && !bytes_only) || j->capability != 90);
+    const int variant = j->lookup_kind || j->proof == TY_PROVEN_F32;
+    return !all && is_own(j) &&
+           ((dtype != TALLY_F32 && !bytes_only) || j->capability != 90 || (variant && is_noted(j)));
 }
 
 /* Whom its compilation stands for. */
