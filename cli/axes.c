@@ -419,8 +419,10 @@ static tally_status make_by_rule(job *job, uint32_t d, int rule, const double *r
     cli_axis_reader_release(&reader);
     if (!status)
         status = cli_source_rewind(job->source, error);
-    if (!status)
+    if (!status) {
+        axes_widen_bins(&axis);
         job->axes->axes[d] = axis;
+    }
     return status;
 }
 
@@ -490,6 +492,8 @@ static tally_status make_even(job *job, uint32_t d, const char *text, const doub
         widen(&lo, &hi);
     }
     job->axes->axes[d] = tally_axis_even(bins, lo, hi);
+    if (!text)
+        axes_widen_bins(&job->axes->axes[d]);
     if (given && has_dates(job->options, d - (uint32_t)cli_has(job->options, CLI_BY)))
         job->axes->axes[d].last = TALLY_LAST_OPEN; /* the end of a day is the next one's */
     return TALLY_OK;

@@ -48,6 +48,15 @@ static inline void axes_found(const tally_stats *stats, tally_dtype dtype, doubl
     }
 }
 
+/* Bins whose number nobody gave are no narrower than steps of float64. */
+static inline void axes_widen_bins(tally_axis *axis)
+{
+    const double size = fmax(fabs(axis->lo), fabs(axis->hi));
+    const double most = floor((axis->hi - axis->lo) / (nextafter(size, INFINITY) - size));
+    if (most >= 1 && most < (double)axis->bins)
+        axis->bins = (uint64_t)most;
+}
+
 /* A bin for each integer from lo to hi; or so many equal ones from lo on. */
 static inline int axes_integers(double lo, double hi, uint64_t bins, tally_axis *axis, char *why)
 {

@@ -119,6 +119,19 @@ def test_kept():
     check(sum(got["histograms"][0]["counts"]) == len(ids), "auto")
 
 
+def test_narrow():
+    """Values that lie closer than the bins of a rule can be are counted in fewer."""
+    for ids in ([2**60 + i for i in range(500)], [-(2**53) - 2 * i for i in range(500)], [1 + 2**-52 * i for i in range(300)]):
+        table([repr(one) for one in ids])
+        for how in ((), ("-b", "auto"), ("-b", "sqrt", "-j", 1), ("-c", "id,x")):
+            got = saved(PATH, "-c", "id", *how, says=ROUNDED if how[:1] == ("-c",) and ids[0] == 2**60 else "")
+            one, axis = got["histograms"][0], got["axes"][0]
+            check(sum(one["counts"]) == len(ids) and axis["bins"] > 1, how, got)
+            check(len(got["axes"]) > 1 or one["counts"] == exact(ids, axis), how, got)
+    table([2**60 + i for i in range(500)])
+    run(PATH, "-c", "id", "-b", 50, code=1, says="float64 cannot tell their edges apart; ask for fewer bins")
+
+
 def test_missing():
     """Missing values are counted as NaN beside integers that are exact; the first record may be one."""
     for centre, dtype in ((2**53, "i64"), (-2**53, "i64"), (2**63, "u64")):
@@ -254,7 +267,7 @@ def test_noted():
 def main():
     global PATH
     for PATH in ("t.csv", "t.jsonl"):
-        for test in (test_exact, test_one_apart, test_kept, test_missing, test_rounded, test_several, test_noted):
+        for test in (test_exact, test_one_apart, test_narrow, test_kept, test_missing, test_rounded, test_several, test_noted):
             test()
 
 
