@@ -27,8 +27,9 @@ static void note_rounded(const cli_job *job)
     const cli_source *source = &job->source;
     if (source->rounded)
         cli_note(job->options,
-                 "%s: integers beyond 2^53 were rounded to float64: columns of nothing but 64-bit "
-                 "integers are counted exactly, if some of the first are beyond 2^53",
+                 "%s: integers beyond 2^53 were rounded to float64: they are exact in columns of "
+                 "nothing but 64-bit integers, if some of the first are so large, and if none is "
+                 "missing beside --mask, --weights or --of",
                  cli_shown(source->paths[0]));
     if (tally_input_rounded(source->weights.input))
         cli_note(job->options,

@@ -177,10 +177,12 @@ static int widen(tally_dtype dtype, const unsigned char *from, size_t count,
 
 static tally_status refuse_inexact(const ty_arrow_span *s, tally_error *error)
 {
-    return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                    "%s: column '%s' has integers beyond 2^53, which are counted exactly only in a "
-                    "column without missing values, alone or with columns of its type",
-                    s->index->in.name, s->name);
+    return ty_error(
+        error, TALLY_ERROR_UNSUPPORTED,
+        "%s: column '%s' has integers beyond 2^53, which are counted exactly only alone "
+        "or with columns of its type, and beside a mask, weights or values only if "
+        "none is missing",
+        s->index->in.name, s->name);
 }
 
 /* Stored values to samples; bits begin at bit `bit`. */

@@ -276,10 +276,12 @@ static tally_status refuse(const ty_pq_cursor *c, ty_pq_fault fault, const char 
         return damaged(c, what, error);
     if (fault == TY_PQ_WORDS)
         return ty_words_status(target->words, c->name, target->column->name, error);
-    return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                    "%s: column '%s' has integers beyond 2^53, which are counted exactly only in a "
-                    "column without missing values, alone or with columns of its type",
-                    c->name, target->column->name);
+    return ty_error(
+        error, TALLY_ERROR_UNSUPPORTED,
+        "%s: column '%s' has integers beyond 2^53, which are counted exactly only alone "
+        "or with columns of its type, and beside a mask, weights or values only if "
+        "none is missing",
+        c->name, target->column->name);
 }
 
 /* Kept in the type that values are handed out in. */
