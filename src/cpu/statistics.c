@@ -78,25 +78,26 @@ static void begin(void *state, const ty_job *job)
         fields[i] = -INFINITY;
 }
 
-/* Asks for what comes next of a packed column, as the weights' loops do. */
+/* Asks for what comes next of a packed column. */
 static void fetch_ahead(const void *from, size_t bytes)
 {
-    enum { AHEAD_L2 = 16384, AHEAD_L1 = 4096 };
-    for (size_t i = 0; i < bytes; i += 64) {
-        __builtin_prefetch((const void *)((uintptr_t)from + AHEAD_L2 + i), 0, 2);
-        __builtin_prefetch((const void *)((uintptr_t)from + AHEAD_L1 + i), 0, 3);
-    }
+    enum { AHEAD = 16384 };
+    for (size_t i = 0; i < bytes; i += 64)
+        __builtin_prefetch((const void *)((uintptr_t)from + AHEAD + i), 0, 2);
 }
 
-/* A column's elements as float64, where they lie or in `to`. */
+/* A column's elements as float64, where they lie or in `to`. `asks`: who adds those that lie there
+ * asks for what comes next, which is better than all at once. */
 static const double *decode(const ty_grid *grid, uint64_t batch, uint64_t channel, uint64_t begin,
-                            size_t n, double *to)
+                            size_t n, int asks, double *to)
 {
     unsigned char raw[BLOCK * 8];
     const void *from = ty_grid_block(grid, batch, channel, begin, n, raw);
-    if (from != raw)
+    const int doubles =
+        grid->dtype == TALLY_F64 && from != raw && (uintptr_t)from % sizeof(double) == 0;
+    if (from != raw && !(doubles && asks))
         fetch_ahead(from, n * grid->size);
-    if (grid->dtype == TALLY_F64 && from != raw && (uintptr_t)from % sizeof(double) == 0)
+    if (doubles)
         return from;
     ty_stats_loops_get()->decode(grid->dtype, from, n, to);
     return to;
@@ -192,10 +193,12 @@ static void count_block(const ty_job *job, uint64_t batch, uint64_t active, uint
     ty_block block;
     ty_block_slots(job, batch, channel, begin, n, &block);
     if (job->weights.data)
-        weights = decode(&job->weights, batch, channel, begin, n, room);
+        weights = decode(&job->weights, batch, channel, begin, n, 0, room);
     for (uint32_t i = 0; i < s->count; i++)
         add_values(job, state, active, i, block.slots,
-                   decode(&s->values[i], batch, channel, begin, n, values), weights, n);
+                   decode(&s->values[i], batch, channel, begin, n, s->kind == TY_STATISTICS_MOMENTS,
+                          values),
+                   weights, n);
     if (ty_plan_may_fail(job->plan)) {
         uint64_t flows[TY_SLOT_EXTRA] = {0},
                  *all = ty_job_flows(job, batch * job->plan->active_count + active);

@@ -167,9 +167,17 @@ INLINE void add_weighted(double *entry, const double *value, const double *k, co
 
 #endif
 
+/* Asks for values that come later, if they lie where all do. */
+INLINE void fetch_values(const double *from)
+{
+    enum { AHEAD_BYTES = 16384 };
+    __builtin_prefetch((const void *)((uintptr_t)from + AHEAD_BYTES), 0, 2);
+}
+
 /* Samples by four, so that little is done for one but the addition. */
 INLINE void add_four(double *const at[4], size_t step, size_t k, const double *values)
 {
+    fetch_values(values);
     if (__builtin_expect(is_unset(&at[0][k]) || is_unset(&at[1][k]) || is_unset(&at[2][k]) ||
                              is_unset(&at[3][k]),
                          0))
@@ -219,6 +227,8 @@ static void far_moments(double *restrict table, const uint32_t *restrict slots,
         const size_t ahead = n > AHEAD ? n - AHEAD : 0; /* that have one to ask for */
         size_t i = 0;
         some = n < SOME ? n : SOME;
+        for (size_t j = 0; j < some; j += 8)
+            fetch_values(&values[j]);
         for (size_t j = 0; j < some; j++)
             abouts[j] = about_of(values[j]);
         for (; i < some && i < ahead; i++) {
