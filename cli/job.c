@@ -65,7 +65,9 @@ int cli_job_plan(cli_job *job)
         wanted.settings = settings;
         wanted.settings_count = options->values[CLI_SET].count;
         tally_status status = tally_plan_create(job->context, &wanted, &job->plan, &error);
-        if (status)
+        if (status == TALLY_ERROR_ARGUMENT && job->axes.found && !wanted.method) /* by the data */
+            code = cli_fail("%s: %s", cli_shown(source->paths[0]), error.message);
+        else if (status)
             code = cli_fail_status(status, &error);
         /* The axes were checked, so what is left to be wrong is the method or its settings. */
         if (status == TALLY_ERROR_ARGUMENT && wanted.method)

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Odd and cut files of every format: what is damaged ends with exit code 1, a message that names the
-file and the place, and no output at all; what is merely odd is counted."""
+"""Odd, cut and changed files of every format: what is damaged ends with exit code 1, a message that names
+the file and the place, and no output at all; what is merely odd is counted.
+
+test_odd_files.py [seed]
+"""
 import os
 import pathlib
+import random
 import re
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "fuzz"))
 import make_seeds  # noqa: E402
@@ -110,6 +115,34 @@ def accepted(path, samples, *options):
     return None
 
 
+def changed(content):
+    """A few bytes are others, a number in it lies, or a piece is gone or there twice."""
+    made, at = bytearray(content), random.randrange(len(content))
+    if random.random() < 0.5:  # where the headers are
+        at = random.choice([at % 200, len(made) - 1 - at % 200]) % len(made)
+    how, wide = random.randrange(4), random.choice([1, 2, 4, 8])
+    if how == 0:
+        made[at] ^= 1 << random.randrange(8)
+    elif how == 1:
+        number = random.choice([0, 1, 2**15, 2**31 - 1, 2**31, 2**32 - 1, 2**63, 2**64 - 1, 10**9, len(made) + 1])
+        made[at : at + wide] = (number % 256**wide).to_bytes(wide, random.choice(["little", "big"]))
+    elif how == 2:
+        del made[at : at + random.randrange(1, 99)]
+    else:
+        made[at:at] = made[at : at + random.randrange(1, 99)]
+    return bytes(made)
+
+
+def survived(path, inside, *options):
+    """What is wrong with how a changed file, or what is `inside`, is counted or refused, or None."""
+    code, out, said, text, left = run(path.with_name(path.name + inside), *options)
+    if code == 0 and not out and not left and text:
+        return None
+    if code not in (1, 3) or out or text is not None or left or str(path) not in said:
+        return f"exit code {code}, output {out[:80]!r}, {text and text[:80]!r}, left {left}: {said}"
+    return None
+
+
 def cut_places(size):
     return sorted({1, 2, 3, 4, 5, 7, 8, 9, 11, 16, *range(1, size, max(1, size // CUTS)),
                    size - 1, size - 2, size - 3, size - 5} & set(range(1, size)))
@@ -117,6 +150,8 @@ def cut_places(size):
 
 def main():
     failures = checks = 0
+    seed = int(sys.argv[1]) if len(sys.argv) > 1 else int(time.time())
+    random.seed(seed)
 
     def tell(name, wrong):
         nonlocal failures, checks
@@ -135,7 +170,18 @@ def main():
                  else accepted(path, want, *options))
         # A file of each format, cut: no beginning of it passes for the whole.
         whole = {}
-        for path, _, options in make_seeds.make_all(folder / "seeds"):
+        seeds = make_seeds.make_all(folder / "seeds")
+        kinds = {}
+        for made in seeds:
+            kinds.setdefault(made[0].parent.name, []).append(made)
+        for kind, files in kinds.items():
+            for i in range(CUTS):
+                good, _, options = random.choice(files)
+                name, colon, inside = good.name.partition(":")
+                path = folder / f"{kind}-changed-{i}"
+                path.write_bytes(changed(good.with_name(name).read_bytes()))
+                tell(path.name, survived(path, colon + inside, *options))
+        for path, _, options in seeds:
             kind = path.parent.name
             if kind not in ("text", "raw") and path.name in (
                     "f4.npy", "RGB", "RGB-progressive", "L-tiff_lzw", "RGB-copy-tiles", "gzip", "zstd"):
@@ -147,7 +193,7 @@ def main():
                 path = folder / f"{name}-{size}"
                 path.write_bytes(content[:size])
                 tell(path.name, refused(path, r"byte|row|begins|ends?|short|header|tiff|png|jpeg|:\d+"))
-        print(f"{', '.join(whole)} cut; {checks} files, {failures} failed")
+        print(f"{', '.join(whole)} cut; seed {seed}, {checks} files, {failures} failed")
     return failures != 0
 
 
