@@ -19,8 +19,10 @@
 #include <tally/tally.h>
 
 /* Calls on more bytes may be stopped by Ctrl-C: the long way sees to it, but for Hist.fill and
- * binned_statistic. Fewer samples than FEW are not worth letting go of the interpreter's lock. */
-enum { MOST_BYTES = 1 << 26, FEW = 2048, MOST_BINS = 1 << 16, MOST_DEVICE_BINS = 1 << 20 };
+ * binned_statistic. Fewer samples than FEW are not worth letting go of the interpreter's lock. Bins
+ * are those of an axis, MOST_JOINT_BINS of several together. */
+enum { MOST_BYTES = 1 << 26, FEW = 2048 };
+enum { MOST_BINS = 1 << 16, MOST_DEVICE_BINS = 1 << 20, MOST_JOINT_BINS = 1 << 20 };
 
 /* ---- the library, handed over by bind() ---- */
 

@@ -252,6 +252,26 @@ static int make_axes(const array *columns, int n, PyObject *bins, PyObject *rang
     return 1;
 }
 
+/* Integers as float64, in place. `counts`: from 0 to 2^52, for which the compiler has vectors. */
+static void to_doubles(void *from, Py_ssize_t n, int counts)
+{
+    const int64_t exponent = INT64_C(0x433) << 52; /* of 2^52 */
+    char *at = from;
+    for (Py_ssize_t i = 0; i < n; i++, at += sizeof(int64_t)) {
+        int64_t whole;
+        double x;
+        memcpy(&whole, at, sizeof whole);
+        if (counts) {
+            whole |= exponent;
+            memcpy(&x, &whole, sizeof x);
+            x -= 0x1p52;
+        } else {
+            x = (double)whole;
+        }
+        memcpy(at, &x, sizeof x);
+    }
+}
+
 static PyObject *joint(kept_plan *plan, const array *columns, const array *weights,
                        const made_axes *made)
 {
@@ -268,11 +288,8 @@ static PyObject *joint(kept_plan *plan, const array *columns, const array *weigh
         counted(plan, columns, weights, there && whole ? NUMPY_INT64 : NUMPY_FLOAT64, shape, &data);
     if (counts && whole && there)
         counts = lent_cast(columns, counts, NUMPY_FLOAT64);
-    for (Py_ssize_t i = 0; counts && whole && !there && i < cells; i++) {
-        int64_t count;
-        memcpy(&count, (char *)data + i * (Py_ssize_t)sizeof count, sizeof count);
-        ((double *)data)[i] = (double)count;
-    }
+    if (counts && whole && !there)
+        to_doubles(data, cells, !weights->object);
     PyObject *edges = counts ? PyList_New(n) : NULL;
     for (uint32_t d = 0; edges && d < n; d++) {
         PyObject *own = edges_of(plan, made, d);
@@ -292,16 +309,15 @@ static PyObject *histogramdd_of(array *columns, int n, PyObject *const *args)
               .n = columns[0].n,
               .lender = columns[0].lender,
               .device = columns[0].device};
-    const uint64_t most = most_bins(columns);
     PyObject *answer = NULL;
     int result;
     uint64_t cells = 1;
     if (take_weights(args[3], &columns[0], &weights, &result) &&
         make_axes(columns, n, args[1], args[2], &w, &made)) {
-        for (int d = 0; d < n && cells <= most; d++)
+        for (int d = 0; d < n && cells <= MOST_JOINT_BINS; d++)
             cells *= w.axes[d].bins;
         w.weight = weights.object ? weights.dtype : (tally_dtype)0;
-        kept_plan *plan = cells <= most ? plan_take(&w) : NULL;
+        kept_plan *plan = cells <= MOST_JOINT_BINS ? plan_take(&w) : NULL;
         if (plan) {
             answer = joint(plan, columns, &weights, &made);
             plan_return(plan);
