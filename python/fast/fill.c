@@ -3,9 +3,10 @@
  * Hist.fill of counts and sums.
  *
  * On one axis samples are added to the bins where they are kept, and what is in no bin to the ends.
- * On several, few samples are added one after the other. Of many, what is in bins is counted apart
- * and then what is not; or, where many are in no bin and the axes are short, all is, on axes whose
- * end bins take what lies there.
+ * On several, samples are added one after the other if they are few, or many of them are in no bin.
+ * Else what is in bins is counted apart, and then what is not. Arrays that are too large to add
+ * one after the other are counted so too; or, where many are in no bin and the axes are short, on
+ * axes whose end bins take what lies there.
  */
 #include <string.h>
 
@@ -173,22 +174,27 @@ static int add_apart(filling *w, uint64_t bins)
     return good;
 }
 
+/* Whether the library counts packed bins faster, which then are added to those that are there. */
+static int is_enough(const filling *w, uint64_t bins)
+{
+    enum { FEW_SAMPLES = 2048 };
+    const uint64_t n = w->samples[0].n;
+    return n >= FEW_SAMPLES && bins <= (w->f->storage == COUNTS ? n / 2 : n / 16);
+}
+
 static int add_several(filling *w)
 {
-    enum { FEW_SAMPLES = 512 };
-    const uint64_t n = w->samples[0].n;
     uint64_t bins = 1;
     for (uint32_t d = 0; d < w->f->dimensions; d++)
         bins *= w->f->axes[PLAIN][d].bins;
     const int many = outside_are_many(w);
-    if (many && filler_is_short(w->f) && n >= FEW_SAMPLES) {
+    if (w->large && many && filler_is_short(w->f)) {
         if (!add_ended(w))
             return 0;
-        outside_count(w, 0, n);
+        outside_count(w, 0, w->samples[0].n);
         return 1;
     }
-    const uint64_t most = w->f->storage == COUNTS ? 2 * n : n / 2; /* bins worth going through */
-    if (w->large || (!many && n >= FEW_SAMPLES && bins <= most))
+    if (w->large || (!many && is_enough(w, bins)))
         return add_apart(w, bins);
     add_each(w);
     return 1;

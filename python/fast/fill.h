@@ -82,7 +82,7 @@ own_plan *filler_plan(const filling *w, form form);
 void outside_count(filling *w, uint64_t begin, uint64_t n);
 /* The numbers of samples begin … begin+n-1 that are under or over, to `list`; how many. */
 uint64_t outside_list(const filling *w, uint64_t begin, uint64_t n, uint32_t *list);
-/* Whether more than an eighth of the first samples are in no bin: it costs less then to count all
+/* Whether more than a sixteenth of the first samples are in no bin: it costs less then to count all
  * into all cells. */
 int outside_are_many(const filling *w);
 /* Those samples alone, with what goes with them, as float64 in memory that begins with the first

@@ -269,25 +269,24 @@ static int are_weights(const filling *w)
 }
 
 /* The least number of samples that the library adds faster: it goes through all cells. It gains
- * less where it has weights or flow bins. */
-static uint64_t least_found(const filling *w, form form, uint64_t cells)
+ * less where it has weights. */
+static uint64_t least_found(const filling *w, uint64_t cells)
 {
-    enum { FEW_SAMPLES = 4096, FEW_OTHERS = 8192, A_CELL = 5, A_WEIGHTED_CELL = 24 };
-    const int weighted = w->f->storage == WEIGHTED_MEANS;
-    return (form == ENDED || weighted ? FEW_OTHERS : FEW_SAMPLES) +
-           (weighted ? A_WEIGHTED_CELL : A_CELL) * cells;
+    enum { FEW_SAMPLES = 4096, FEW_WEIGHTED = 8192, A_CELL = 5, A_WEIGHTED_CELL = 24 };
+    return w->f->storage == WEIGHTED_MEANS ? FEW_WEIGHTED + A_WEIGHTED_CELL * cells
+                                           : FEW_SAMPLES + A_CELL * cells;
 }
 
 int means_add(filling *w)
 {
     const int many = w->f->dimensions > 1 && outside_are_many(w);
-    const form form = many && filler_is_short(w->f) ? ENDED : PLAIN;
+    const form form = w->large && many && filler_is_short(w->f) ? ENDED : PLAIN;
     uint64_t cells = 1;
     for (uint32_t d = 0; d < w->f->dimensions; d++)
         cells *= w->f->axes[form][d].bins;
     if (w->f->storage == WEIGHTED_MEANS && !are_weights(w))
         return 0;
-    if (w->large || ((!many || form == ENDED) && w->samples[0].n >= least_found(w, form, cells)))
+    if (w->large || (!many && w->samples[0].n >= least_found(w, cells)))
         return add_found(w, form, cells);
     add_each(w);
     return 1;

@@ -162,7 +162,7 @@ int outside_are_many(const filling *w)
 {
     uint32_t list[LOOKED_AT];
     const uint64_t n = w->samples[0].n < LOOKED_AT ? w->samples[0].n : LOOKED_AT;
-    return outside_list(w, 0, n, list) > n / 8;
+    return outside_list(w, 0, n, list) > n / 16;
 }
 
 /* The listed samples of an array behind the n that `to` has. */

@@ -115,7 +115,10 @@ int finder_find(const finder *f, int *mixed, const double *x, uint64_t n, double
 
 const double *places_doubles(const array *a, uint64_t begin, uint64_t n, double *to)
 {
+    enum { LATER = 2048, LINE = 8 }; /* samples: that are asked for; of a line of the cache */
     const double *x = array_doubles(a, begin, n, to);
+    for (uint64_t i = 0; x != to && begin + n + LATER <= a->n && i < n; i += LINE)
+        __builtin_prefetch(x + LATER + i, 0, 2);
     const uint64_t whole = places_whole(n);
     if (n == whole)
         return x;

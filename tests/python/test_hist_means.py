@@ -109,11 +109,11 @@ def test_leaves_what_it_cannot_add():
 
 @HERE
 @pytest.mark.parametrize("storage", ["count", "weight", "mean"])
-@pytest.mark.parametrize("axes", [1, 2])
-def test_large_arrays_and_control_c(storage, axes):
-    """Beyond 64 MiB a call may be stopped; then the histogram is as it was."""
+@pytest.mark.parametrize("axes, outside_first", [(1, False), (2, False), (2, True)])
+def test_large_arrays_and_control_c(storage, axes, outside_first):
+    """Beyond 64 MiB a call may be stopped; then the histogram is as it was. The first samples say how it is filled."""
     n = (1 << 23) + 5
-    x = np.arange(n) % 1000 * 0.001
+    x = (np.arange(n) % 1000 + 900 * outside_first) % 1000 * 0.001
     name = {"count": None, "weight": "weight", "mean": "sample"}[storage]
 
     def fill(h, x):
