@@ -101,6 +101,30 @@ TY_FN double order_value(order_key key)
 #define ORDER_KEY_AT(b, row, column)                                                               \
     order_key_of(ty_word_at(TY_GRID_AT(x0, b, row, column), ORDER_SIZE))
 
+/* A work-item's way through the samples of a batch and channel, which `parts` groups share. */
+typedef struct order_walk {
+    ty_u64 i, row, column; /* the sample */
+    ty_u64 step, step_rows, step_columns;
+} order_walk;
+
+TY_FN order_walk order_walk_of(ty_u32 part, ty_u32 parts, ty_u64 columns)
+{
+    order_walk w;
+    w.i = (ty_u64)part * TY_GROUP_SIZE + TY_LID;
+    w.row = w.i / columns;
+    w.column = w.i - w.row * columns;
+    w.step = (ty_u64)parts * TY_GROUP_SIZE;
+    w.step_rows = w.step / columns;
+    w.step_columns = w.step - w.step_rows * columns;
+    return w;
+}
+
+#define ORDER_STEP(w, columns)                                                                     \
+    do {                                                                                           \
+        (w).i += (w).step;                                                                         \
+        TY_STEP((w).row, (w).column, columns, (w).step_rows, (w).step_columns);                    \
+    } while (0)
+
 /* Key j of those in an array of words. */
 #if ORDER_KEY_WORDS == 2
 #define ORDER_KEY_IN(words, j)                                                                     \

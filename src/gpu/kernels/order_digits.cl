@@ -16,18 +16,16 @@ order_kinds(TY_GRID_ARGS(x0), ty_i64 channel, TY_GRID_ARGS(mask), ty_u32 masked,
     TY_LOCAL_INIT
     ORDER_BEGIN();
     const ty_u32 here = TY_GROUP / parts;
-    const ty_u64 g = first + here, b = g / channels, step = (ty_u64)parts * TY_GROUP_SIZE;
-    ty_u64 i = (ty_u64)(TY_GROUP - here * parts) * TY_GROUP_SIZE + TY_LID;
-    ty_u64 row = i / columns, column = i - row * columns;
-    const ty_u64 step_rows = step / columns, step_columns = step - step_rows * columns;
+    const ty_u64 g = first + here, b = g / channels;
+    order_walk at = order_walk_of(TY_GROUP - here * parts, parts, columns);
     ty_u32 count = 0, nan = 0;
     x0_at += (ty_u64)(channel * (ty_i64)(g - b * channels));
-    for (; i < n; i += step) {
-        if (ORDER_COUNTS(b, row, column)) {
+    while (at.i < n) {
+        if (ORDER_COUNTS(b, at.row, at.column)) {
             count++;
-            nan += ORDER_IS_FLOAT && ORDER_KEY_AT(b, row, column) == ORDER_NAN;
+            nan += ORDER_IS_FLOAT && ORDER_KEY_AT(b, at.row, at.column) == ORDER_NAN;
         }
-        TY_STEP(row, column, columns, step_rows, step_columns);
+        ORDER_STEP(at, columns);
     }
     if (TY_LID < 2)
         ty_local[TY_LID] = 0;

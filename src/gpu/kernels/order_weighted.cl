@@ -22,18 +22,16 @@ order_heavy(ORDER_WEIGHT_ARGS, ty_u64 first, ty_u32 parts, ty_u32 skip, TY_GLOBA
     TY_LOCAL_INIT
     ORDER_BEGIN();
     const ty_u32 here = TY_GROUP / parts;
-    const ty_u64 g = first + here, b = g / channels, step = (ty_u64)parts * TY_GROUP_SIZE;
-    ty_u64 i = (ty_u64)(TY_GROUP - here * parts) * TY_GROUP_SIZE + TY_LID;
-    ty_u64 row = i / columns, column = i - row * columns;
-    const ty_u64 step_rows = step / columns, step_columns = step - step_rows * columns;
+    const ty_u64 g = first + here, b = g / channels;
+    order_walk at = order_walk_of(TY_GROUP - here * parts, parts, columns);
     ty_u32 count = 0, nan = 0, heavy = 0, bad = 0;
     x0_at += (ty_u64)(channel * (ty_i64)(g - b * channels));
     w_at += (ty_u64)(w_channel * (ty_i64)(g - b * channels));
-    for (; i < n; i += step) {
-        if (ORDER_COUNTS(b, row, column)) {
-            const ty_u64 bits = ORDER_WEIGHT_AT(b, row, column);
+    while (at.i < n) {
+        if (ORDER_COUNTS(b, at.row, at.column)) {
+            const ty_u64 bits = ORDER_WEIGHT_AT(b, at.row, at.column);
             const ty_u64 magnitude = ty_weight_magnitude(bits, w_dtype);
-            const int is_nan = ORDER_IS_FLOAT && ORDER_KEY_AT(b, row, column) == ORDER_NAN;
+            const int is_nan = ORDER_IS_FLOAT && ORDER_KEY_AT(b, at.row, at.column) == ORDER_NAN;
             ty_u32 code = 0;
             if (magnitude && !(is_nan && skip))
                 code = w_dtype < TY_F32 ? 1 : (ty_u32)(ty_weight_unit(magnitude, w_dtype) + 2048);
@@ -42,7 +40,7 @@ order_heavy(ORDER_WEIGHT_ARGS, ty_u64 first, ty_u32 parts, ty_u32 skip, TY_GLOBA
             count++;
             nan += is_nan;
         }
-        TY_STEP(row, column, columns, step_rows, step_columns);
+        ORDER_STEP(at, columns);
     }
     if (TY_LID < 4)
         ty_local[TY_LID] = 0;
