@@ -182,22 +182,20 @@ tally_test(differential/methods_on_opencl LABEL differential
 tally_test(differential/sources_on_opencl LABEL differential
            COMMAND differential_test_sources - 100000 opencl 2)
 
-# The differential programs once more with the processor's features peeled off one by one.
+# The differential programs once more on the lesser sets of loops: those of AVX2 and of the baseline.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   file(GLOB programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/differential/test_*.c)
   list(FILTER programs EXCLUDE REGEX "opencl|many_bins|edges|flow_bins|own|sums|sources") # no part of these hangs on them
-  foreach(source IN LISTS programs)
-    get_filename_component(stem ${source} NAME_WE)
-    set(arguments)
-    if(stem STREQUAL test_methods)
-      set(arguments - 1500)
-    endif()
-    foreach(feature IN ITEMS vbmi2 avx512 f16c bmi2 avx2 sse42)
+  foreach(feature IN ITEMS avx512 avx2)
+    foreach(source IN LISTS programs)
+      get_filename_component(stem ${source} NAME_WE)
+      set(arguments)
+      if(stem STREQUAL test_methods)
+        set(arguments - 1500)
+      endif()
       tally_test(features/${stem}-without-${feature} LABEL features COMMAND differential_${stem} ${arguments}
                  ENVIRONMENT TALLY_DISABLE_CPU=${feature})
     endforeach()
-  endforeach()
-  foreach(feature IN ITEMS avx512 avx2)
     tally_test(features/test_text_parts-without-${feature} LABEL features COMMAND unit_test_text_parts
                ENVIRONMENT TALLY_DISABLE_CPU=${feature})
   endforeach()
