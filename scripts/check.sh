@@ -127,11 +127,13 @@ stage_static() {
 }
 
 # Address and undefined-behaviour sanitizers. NVRTC compiles for minutes without a line of ours, plots and
-# pages are Python's, and the sweeps of keys and of packed16's epochs count what other tests have counted.
+# pages are Python's, and the sweeps of keys and of packed16's epochs count what other tests have counted; so do,
+# on OpenCL, those that `make check-all` runs here besides.
 stage_asan() {
-    local logs=build/asan/Testing/Temporary
+    local logs=build/asan/Testing/Temporary left='nvrtc|keys|packed16|test_plots|test_tables|docs/test_pages'
+    [ "${TALLY_CHECK:-}" = all ] || left+='|differential/test_(opencl|opencl_images|own|many_bins|edges)$'
     scripts/build.sh asan || return 1
-    tests asan -LE 'features|install|fuzz' -E 'nvrtc|keys|packed16|test_plots|test_tables|docs/test_pages' && return
+    tests asan -LE 'features|install|fuzz' -E "$left" && return
     # The search for leaks can fall over a driver's threads that end at that moment (it found nothing
     # then, and its words are the only fault): if every failed test failed so, these run again.
     [ "$(grep -c '^Tracer caught signal' "$logs/LastTest.log")" = "$(wc -l <"$logs/LastTestsFailed.log")" ] || return 1
