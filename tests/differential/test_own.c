@@ -19,7 +19,7 @@
 
 #include <tally/tally.h>
 
-enum { most_samples = 1200007, most_bins = 3000 };
+enum { most_samples = 400007, most_bins = 3000 };
 
 static tally_context *device, *host;
 static int checks, failed, left_out;
