@@ -205,10 +205,6 @@ all)
 esac
 
 mkdir -p build
-# PoCL reads a shorter header, but in `make check-all`.
-if [ "${1:-}" != all ] && [ -z "${OCL_ICD_VENDORS:-}" ] && vendors=$(scripts/short_pocl.py build/pocl-short) && [ -n "$vendors" ]; then
-    export OCL_ICD_VENDORS=$vendors
-fi
 report=()
 failed=0
 closing=
