@@ -153,7 +153,7 @@ TY_FN int order_samples_few(const ty_u32 *words, order_pass *p, TY_LOCAL ty_u32 
         above += x > p->high;
         at_a += words[j] == TY_FLOAT_BITS(p->low) && x == p->low;
         at_b += words[j] == TY_FLOAT_BITS(p->high) && x == p->high;
-        strictly |= (ty_u32)(x > p->low && !(x >= p->high)) << j; /* the last edge is NaN */
+        strictly |= (ty_u32)(x > p->low && !(x >= p->high)) << j; /* no second edge: high is NaN */
     }
     const ty_u32 inside = ORDER_POPCOUNT(strictly);
     if (below + above + at_a + at_b + inside != ORDER_EACH)
