@@ -110,7 +110,7 @@ static void check_equal(const oracle *o, const tally_stats *got, int moments, co
         m3 += d * d * d;
         size3 += fabsl(d * d * d);
     }
-    if (!isfinite((double)size3) || (double)m2 < 1e-290)
+    if (!isfinite((double)size3) || (double)m2 < 1e-290 || (double)size3 < 1e-290)
         return; /* the sums leave float64 */
     double eps = 1e-13;
     CHECK_SAY(fabsl(got->mean - mean) <= eps * size1, "%s: mean %.17g, expected %.17Lg", what,
