@@ -317,7 +317,7 @@ def _checked(q, scale):
     quantiles = np.asanyarray(q)
     if quantiles.dtype.kind not in "iuf":
         return None
-    if quantiles.ndim > 1:
+    if quantiles.ndim > 2:
         raise ValueError("q must be a scalar or 1d")
     quantiles = np.true_divide(quantiles, scale) if scale != 1 else quantiles
     if not ((quantiles >= 0) & (quantiles <= 1)).all():
@@ -332,7 +332,7 @@ def of_samples(samples, q, scale, method, skip):
     quantiles = _checked(q, scale)
     if quantiles is None:
         return None
-    flat = np.atleast_1d(quantiles).astype(np.float64 if weak else quantiles.dtype, copy=False)
+    flat = quantiles.reshape(-1).astype(np.float64 if weak else quantiles.dtype, copy=False)
     answer = samples.answer(lambda rows, n: _of_rows(rows, n, flat, method, weak), skip)
     return None if answer is None else (answer, quantiles.shape)
 
@@ -378,8 +378,9 @@ def _weights_there(samples, weights, axis):
 
 def _reached(q):
     """The least float64 that is no less than q in q's type, in which NumPy compares; above 0."""
-    if q.dtype.kind != "f" or q.dtype == np.float64:
-        return q.astype(np.float64)
+    if q.dtype.kind != "f" or q.dtype.itemsize > 4:
+        near = q.astype(np.float64)
+        return np.where(near < q, np.nextafter(near, 1), near)
     q = np.maximum(q, np.nextafter(q.dtype.type(0), q.dtype.type(1)))
     half = (np.nextafter(q, q.dtype.type(-1)).astype(np.float64) + q) / 2
     return np.where(half.astype(q.dtype) >= q, half, np.nextafter(half, 1))
@@ -392,7 +393,7 @@ def _of_weighted(samples, weights, q, scale, axis, method, skip):
         raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
     if quantiles is None or samples.valid is not None:
         return None
-    flat = _reached(np.atleast_1d(quantiles))
+    flat = _reached(quantiles.reshape(-1))
     if samples.there:
         rows, w, _lent = _weights_there(samples, weights, axis)
         found = rows.weighted(w, flat, skip)

@@ -113,6 +113,16 @@ def test_infinities():
     assert tally.nanquantile([1.0, np.nan], 0) == 1
 
 
+def test_quantiles_in_two_dimensions():
+    x, q = np.random.default_rng(SEED + 8).normal(size=(4, 7)), np.array([[0.1, 0.5, 0], [0.9, 0.2, 1]])
+    for name in ("quantile", "nanquantile"):
+        for axis in (None, 0, 1):
+            same(getattr(tally, name)(x, q, axis), getattr(np, name)(x, q, axis))
+    same(tally.percentile(x, 100 * q, 1, method="weibull"), np.percentile(x, 100 * q, 1, method="weibull"))
+    with pytest.raises(ValueError, match="scalar or 1d"):
+        tally.quantile(x, q[None])
+
+
 def test_what_numpy_does():
     """Types that the library does not have, weights, nothing at all: NumPy's answers, words and warnings."""
     x = np.array([3, 1, 2])
@@ -157,8 +167,8 @@ def test_weights(dtype, weight):
 
 
 @WEIGHED
-@pytest.mark.parametrize("kind", [np.float16, np.float32])
-def test_quantiles_of_fewer_bits_with_weights(kind):
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble])
+def test_quantiles_of_other_bits_with_weights(kind):
     """NumPy compares in the type of q."""
     random = np.random.default_rng(SEED + 3)
     q = np.concatenate([random.random(50), [0, 0, 1, 0.2, 0.6]]).astype(kind)
