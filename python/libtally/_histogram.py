@@ -238,6 +238,7 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None, *, where=None, thr
             return _dates.bin_edges(histogram_bin_edges, array, bins, range, weights, where=where, threads=threads)
         w = Weights(weights, call, array.shape)
         call.start(array)
+        served(array)
         return call.home.result(call.home.give(_bins(call, array, bins, range, w).edges))
     except Unserved as reason:
         return theirs("histogram_bin_edges", call, reason, a, bins, range, weights)

@@ -28,9 +28,11 @@ def _columns(sample):
             raise ValueError("sample: its arrays lie on different devices")
         return arrays, np.result_type(*(x.dtype for x in arrays))
     array = _arrays.take(sample)
+    if not array.shape:
+        return _columns(np.atleast_1d(sample))
     if len(array.shape) == 1:
         return [array], array.dtype
-    if len(array.shape) != 2:
+    if len(array.shape) != 2 or not array.shape[1]:
         raise ValueError("sample: an array of shape (N, D) or D arrays of N are expected")
     return [array.column(d) for d in range_(array.shape[1])], array.dtype
 

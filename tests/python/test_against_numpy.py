@@ -154,6 +154,12 @@ def test_histogramdd_without_samples_looks_at_no_weights():
         same(ours("histogramdd", *arguments), run(np.histogramdd, *arguments))
 
 
+def test_histogramdd_of_one_number_and_of_no_dimension():
+    same(tally.histogramdd(np.float64(3), 2), np.histogramdd(np.float64(3), 2))
+    with pytest.raises(ValueError, match=r"shape \(N, D\)"):
+        tally.histogramdd(np.empty((4, 0)))
+
+
 def points(draw, n, d, special):
     """An array of points, or a column for each coordinate, perhaps of different types."""
     dtypes = ["b1", "u1", "i2", "i4", "u8", "i8", "f2", "f4", "f8"]
@@ -248,5 +254,7 @@ def test_objects_are_numpys():
     same(tally.histogram([1, 2], 2, weights=w), np.histogram([1, 2], 2, weights=w))
     a = np.array(["2001-01-01", "2001-01-03"], "M8[D]")
     same(tally.histogram(a, a), np.histogram(a, a))
+    for b in (np.array([1, 3.5, 2], object), np.array([1, 3, 2j])):
+        same(tally.histogram_bin_edges(b, 4, (0, 9)), np.histogram_bin_edges(b, 4, (0, 9)))
     with pytest.raises(TypeError, match="extra"):
         tally.histogram(a, a, where=[True, True])
