@@ -4,6 +4,7 @@
 What differs: a sample is in the last bin if it is at most the last edge, exactly, where SciPy rounds; NaN among a
 bin's values makes its min, max and median NaN, where SciPy leaves it out of min and sorts it last for the others;
 means and variances are taken about one of the bin's own values, so that nothing cancels; complex values are refused.
+What is binned may be NaN where edges are given, and is then above the last; with a number of bins it must be finite.
 
 Of arrays on a device counts, sums, means, deviations and extremes are found there, in bins that `range` or edges give;
 the statistic is an array of theirs, and there are no binnumbers (None).
@@ -88,7 +89,7 @@ def _one_axis(bins, range):
     try:
         operator.index(bins)
     except TypeError:
-        bins = [bins]
+        bins = bins if len(bins) == 1 else [bins]
     if range is not None and len(range) == 2:
         range = [range]
     return bins, range
@@ -128,13 +129,21 @@ def _edges(columns, bins, range):
 def _axis_edges(x, bins, ends):
     dtype = x.dtype if x.dtype.kind == "f" else np.dtype(float)
     if not np.isscalar(bins):
-        return np.asarray(bins, dtype)
-    low, high = ends if ends is not None else (float(x.min()), float(x.max()))
-    if high < low:
-        raise ValueError("In range, start must be <= stop")
-    if low == high:
-        low, high = low - 0.5, high + 0.5
-    return np.linspace(low, high, bins + 1, dtype=dtype)
+        edges = np.asarray(bins, dtype)
+        if edges.ndim != 1 or len(edges) < 2:
+            raise ValueError("bins: a number, or two edges or more, are expected")
+    else:
+        if bins < 1:
+            raise ValueError(f"bins: {bins} of them; at least 1 is needed")
+        low, high = ends if ends is not None else (float(x.min()), float(x.max()))
+        if high < low:
+            raise ValueError("In range, start must be <= stop")
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        edges = np.linspace(low, high, bins + 1, dtype=dtype)
+    if not (np.isfinite(edges).all() and (edges[:-1] < edges[1:]).all()):
+        raise ValueError("bins: edges must be finite and increase")
+    return edges
 
 
 def _binned(columns, values, statistic, bins, range, expand):

@@ -150,6 +150,22 @@ def test_refusals(rng):
         tally.binned_statistic(np.ma.masked_less(x, 0.5), values)
 
 
+@pytest.mark.parametrize("statistic", ["sum", "median", len])
+def test_bins_that_are_none(rng, statistic):
+    x = rng.random(10)
+    for bins in (0, -1, [], [0, 0, 1], [1, 0.5, 0], [0, np.nan, 1]):
+        with pytest.raises(ValueError, match="bins: "):
+            tally.binned_statistic(x, x, statistic, bins)
+    for end in (np.inf, np.nan):
+        with pytest.raises(ValueError, match="finite"):
+            tally.binned_statistic(x, x, statistic, 3, (0, end))
+
+
+def test_a_list_of_one_is_a_number_of_bins(rng):
+    x = rng.random(10)
+    same(tally.binned_statistic(x, x, "sum", [3]), scipy_stats.binned_statistic(x, x, "sum", [3]))
+
+
 def test_strides_and_kinds(rng):
     both = rng.random((500, 2))
     want = scipy_stats.binned_statistic(both[:, 0], both[:, 1], "std", 6)
