@@ -132,7 +132,7 @@ static void put_scale(ty_out *out, const map *m, const tally_result *r,
 {
     static const char *const blocks[] = {"\u2591", "\u2592", "\u2593", "\u2588"};
     static const char *const letters[] = {".", ":", "+", "#"};
-    char text[TY_NUMBER_SIZE], code[32];
+    char text[TY_NUMBER_SIZE], before[TY_NUMBER_SIZE] = "", code[32];
     print_shade(r, m->largest, text);
     ty_table_dim(out, options);
     ty_put_repeat(out, " ", m->margin + 1);
@@ -155,7 +155,10 @@ static void put_scale(ty_out *out, const map *m, const tally_result *r,
             if (options->log_counts && m->largest > m->smallest)
                 top = m->smallest * pow(m->largest / m->smallest, ((i + 1) * 4 - 1) / 15.0);
             print_shade(r, i == 3 ? m->largest : top, text);
-            ty_put(out, i ? "  " : "");
+            if (r->kind == TALLY_RESULT_COUNTS && (top < 1 || !strcmp(text, before)))
+                continue; /* a shade that no count has */
+            ty_put(out, before[0] ? "  " : "");
+            memcpy(before, text, sizeof before);
             ty_put(out, (options->ascii ? letters : blocks)[i]);
             ty_put(out, options->ascii ? " <= " : " \u2264 ");
             ty_put(out, text);

@@ -99,6 +99,10 @@ equal '1 0 0 1 1 1 | 0 0 0 0; ' "$(counts t.csv --column x,y --bins 3,2)" "--col
 equal '1 0 0 1 1 1 | 0 0 0 0; ' "$(counts t.csv --column x --column y --bins 3,2 --range 1 3 --range 10 30)" "--column twice"
 equal '0 1 1 1 | 1 0 0 0; ' "$(counts t.csv --column x,y --edges 2,3,4 --edges 0,15,40)" "two --edges"
 "$TALLY" t.csv --column x,y --format json | grep -q '"name":"x,y"' || fail "the joint histogram's name"
+# The map's scale has no shade that no count has.
+"$TALLY" t.csv --column x,y --bins 9 --ascii | grep -q '^ *# <= 1 in a cell$' || fail "the scale of a map of ones"
+printf '1,1\n1,1\n1,1\n2,2\n2,2\n3,1\n' | "$TALLY" - -c 1,2 --bins 3 --ascii | grep -q '^ *: <= 1  + <= 2  # <= 3 in' ||
+    fail "the scale of a map of one, two and three"
 
 # Weights: a column, a file; sums of squares.
 equal '3 4 12 | 0 0 0 0; ' "$(counts t.csv --column x --integer --weights ':a, b')" "--weights :NAME"

@@ -50,7 +50,7 @@ mistake 2 'pictures are .png or .svg' n.txt -o out.pdf
 # Files of another kind.
 mistake 1 'r.json is a saved result: `tally show`' r.json
 mistake 1 'r.json is a saved result' r.json -c x
-mistake 1 'list.json is a saved result' list.json
+mistake 3 'list.json is a saved result' list.json
 mistake 1 'n.txt: not a saved result' show n.txt
 mistake 1 'n.txt: not a saved result' merge r.json n.txt
 mistake 1 "2 columns \(x, w\): choose one with --column" t.csv --bins 5

@@ -17,7 +17,8 @@ def files(folder):
     """{name: (bytes, words of the message)}"""
     archive = io.BytesIO()
     made = {"nc": (b"CDF\1\0\0\0\0" + bytes(40), "nccopy"), "pdf": (b"%PDF-1.4\n1 2\n", "pdfimages"),
-            "exr": (b"v/1\1\2\0\0\0" + bytes(30), "OpenEXR"), "mat": (b"MATLAB 5.0 MAT-file".ljust(124) + b"\0\1IM", "-v7.3")}
+            "exr": (b"v/1\1\2\0\0\0" + bytes(30), "OpenEXR"), "mat": (b"MATLAB 5.0 MAT-file".ljust(124) + b"\0\1IM", "-v7.3"),
+            "json": (b' [\n { "a": 1},\n {"a": 2}\n]\n', "jq -c '.[]'")}
     with zipfile.ZipFile(archive, "w") as sheet:
         sheet.writestr("xl/workbook.xml", "<a/>")
     made["xlsx"] = archive.getvalue(), "as CSV"
@@ -40,7 +41,7 @@ def main():
             if done.returncode != 3 or words not in done.stderr or done.stdout or "which is not read" not in done.stderr:
                 failures += 1
                 print(ending, done.returncode, done.stderr)
-        for heading in ("BM", "BZh", "ORC", "GIF8", "PKs", "CDF"):
+        for heading in ("BM", "BZh", "ORC", "GIF8", "PKs", "CDF", "[{a}]"):
             path = folder / "table.csv"
             path.write_text(f"{heading},b\n1,2\n3,4\n")
             done = subprocess.run((TALLY, path, "--column", heading), capture_output=True, text=True)
