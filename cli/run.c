@@ -372,7 +372,7 @@ int cli_run(const cli_options *given)
         return code;
     code = count_groups(options, context, &target);
     tally_context_destroy(context);
-    if (code == CLI_FAILED && !options->team)
+    if ((code == CLI_FAILED || code == CLI_UNSUPPORTED) && !options->team)
         cli_run_hint(options);
     return code;
 }
