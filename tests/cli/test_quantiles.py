@@ -28,7 +28,7 @@ def found(*arguments, **how):
     done = run(*arguments, "-f", "json", "--quantiles", ",".join(map(str, Q)), **how)
     answers = json.loads(done.stdout) if done.returncode == 0 else []
     values = [line["value"] for answer in answers for line in answer["quantiles"]]
-    noted = any(isinstance(value, (int, float)) and abs(value) >= 2**53 for value in values) and ROUNDED in done.stderr
+    noted = any(isinstance(value, (int, float)) and abs(value) >= 2**53 for value in values) and ROUNDED in str(done.stderr)
     check(done.returncode == 0 and (noted or not done.stderr), arguments, done.stderr)
     return answers
 
