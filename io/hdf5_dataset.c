@@ -183,8 +183,12 @@ tally_status ty_h5_open_cached(ty_h5_state *s, hid_t made, tally_error *error)
     count = count < 10000 ? count : 10000;
     const hid_t access = h5->H5Pcreate(*h5->H5P_CLS_DATASET_ACCESS_ID_g);
     if (access < 0 ||
-        h5->H5Pset_chunk_cache(access, (size_t)(10 * count + 1), (size_t)(bytes + 1), 1) < 0)
-        return ty_h5_failed(s, "cannot set the cache of", error);
+        h5->H5Pset_chunk_cache(access, (size_t)(10 * count + 1), (size_t)(bytes + 1), 1) < 0) {
+        const tally_status status = ty_h5_failed(s, "cannot set the cache of", error);
+        if (access >= 0)
+            h5->H5Pclose(access);
+        return status;
+    }
     h5->H5Dclose(s->dataset);
     s->dataset = h5->H5Dopen2(s->file, s->inside, access);
     h5->H5Pclose(access);

@@ -188,7 +188,8 @@ def check_damage(folder, random, path):
             damaged[at] = random.integers(0, 256)
         bad.write_bytes(damaged)
         done = run(bad, "--bins", 3, "--range", 0, 1, timeout=60)
-        check(done.returncode in (0, 1, 3), "damaged file:", done.returncode, done.stderr)
+        check(done.returncode in (0, 1, 3) and "LeakSanitizer" not in done.stderr,
+              "damaged file:", done.returncode, done.stderr)
     with h5py.File(bad, "w") as file:
         file.create_dataset("x", data=np.arange(5000.0), chunks=(500,), fletcher32=True)
     damaged = bytearray(bad.read_bytes())
