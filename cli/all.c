@@ -46,7 +46,7 @@ static tally_status look_at(const cli_options *options, const char *path, const 
     how.columns_count = 1;
     how.words = &words;
     how.threads = 1;
-    how.f64_only = 1;
+    how.integers = TALLY_INTEGERS_NONE;
     status = tally_input_open(path, &how, &input, error);
     if (!status)
         status = tally_input_info_get(input, &info);
@@ -88,7 +88,7 @@ static int text_names(const cli_options *options, const char *path, char ***name
     cli_source_input_options(&bare, &how);
     how.whole_table = 1;
     how.threads = 1;
-    how.f64_only = 1;
+    how.integers = TALLY_INTEGERS_NONE;
     if (tally_input_open(path, &how, &input, NULL) == TALLY_OK)
         tally_input_info_get(input, &info);
     for (uint32_t c = 0; c < info.table && !code; c++) {

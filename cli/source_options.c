@@ -52,7 +52,9 @@ void cli_source_input_options(const cli_source *source, tally_input_options *wan
         !cli_has(options, CLI_MASK) && !cli_has(options, CLI_WEIGHTS) && !cli_has(options, CLI_OF);
     wanted->whole_table = cli_glance_wanted(options) ? 2 : 0;
     if (source->count > 1 && source->kind.format && !wanted->whole_table)
-        wanted->f64_only = cli_source_has_integers(source) ? -1 : 1; /* as the first file is */
+        wanted->integers = cli_source_has_integers(source)
+                               ? TALLY_INTEGERS_ALL
+                               : TALLY_INTEGERS_NONE; /* as the first file is */
     wanted->words = source->words;
     wanted->all_words =
         source->words_known || cli_has(options, CLI_CATEGORIES) || cli_has(options, CLI_BY);

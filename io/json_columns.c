@@ -182,8 +182,8 @@ static tally_status choose_kind(ty_jsonl_state *s, uint32_t c, const tally_input
         wish->words[number] = options->words[c];
     wish->is_time[number] =
         !wish->words[number] && (kind == TY_FIELD_TIME || (c < 32 && options->times >> c & 1));
-    if (wish->words[number] || wish->is_time[number] || options->f64_only > 0 ||
-        (!options->f64_only && !may_be_integers(s, c, p, end)))
+    if (wish->words[number] || wish->is_time[number] || options->integers == TALLY_INTEGERS_NONE ||
+        (options->integers == TALLY_INTEGERS_LARGE && !may_be_integers(s, c, p, end)))
         return TALLY_OK;
     wish->integers[number] = ty_calloc(1, sizeof *wish->integers[number]);
     if (!wish->integers[number])

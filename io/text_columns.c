@@ -163,8 +163,10 @@ static tally_status choose_kinds(ty_text_state *state, const tally_input_options
             pick->words = words;
         pick->is_time = !pick->words && (kinds[pick->column] == TY_FIELD_TIME ||
                                          (i < 32 && options->times >> i & 1));
-        const int may_be_wide = options->f64_only < 0 || kinds[pick->column] == TY_FIELD_INTEGER;
-        if (may_be_wide && !pick->words && !pick->is_time && options->f64_only <= 0 &&
+        const int may_be_wide =
+            options->integers == TALLY_INTEGERS_ALL ||
+            (options->integers == TALLY_INTEGERS_LARGE && kinds[pick->column] == TY_FIELD_INTEGER);
+        if (may_be_wide && !pick->words && !pick->is_time &&
             !(pick->integers = ty_calloc(1, sizeof *pick->integers)))
             status = ty_error_memory(error, "a column of integers", sizeof *pick->integers);
         if (pick->integers)

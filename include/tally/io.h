@@ -313,6 +313,14 @@ TALLY_API void tally_result_destroy_all(tally_result **results, size_t count); /
 /* A file, pipe or standard input, decoded chunk by chunk. One thread at a time. */
 typedef struct tally_input tally_input;
 
+/* Which columns of integers in text are i64 or u64, not f64, if every value is one and all fit.
+ * What f64 does not hold is rounded (tally_input_rounded). */
+typedef enum tally_integers {
+    TALLY_INTEGERS_LARGE = 0, /* those with one beyond 2^53 among the first */
+    TALLY_INTEGERS_ALL,       /* every column: costs a pass over the text */
+    TALLY_INTEGERS_NONE
+} tally_integers;
+
 typedef struct tally_input_options {
     size_t struct_size;
     tally_dtype dtype;     /* raw: required; else 0 */
@@ -345,8 +353,7 @@ typedef struct tally_input_options {
     char decimal;        /* text: '.' or ',', which numbers have as their point; 0: '.' */
     char thousands;      /* text: one of , . ' _ and a space between thousands; 0: nothing */
     int32_t byte_order;  /* raw: of samples, 1 big-endian, -1 little-endian, 0 the host's */
-    int32_t f64_only;    /* the same: 1: numbers are f64, where all are integers beyond 2^53, too;
-                            -1: 64-bit integers where all are, though the first are small */
+    tally_integers integers; /* text, JSON lines: which columns of integers are i64 or u64 */
     uint32_t times; /* text, JSON lines: bit d: the d-th column is of dates and times; others are
                        if their first values, 100 at most, are */
     int32_t masked; /* Parquet, Arrow, text, JSON lines: columns that are all i64 or all u64 stay so
@@ -357,7 +364,7 @@ typedef struct tally_input_options {
 #define TALLY_INPUT_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(tally_input_options), (tally_dtype)0, {0, 0, 0}, 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0,   \
-            0, 0, NULL, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0                                      \
+            0, 0, NULL, 0, NULL, NULL, 0, 0, 0, 0, 0, TALLY_INTEGERS_LARGE, 0, 0                   \
     }
 
 typedef struct tally_input_info {
