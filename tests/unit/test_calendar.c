@@ -42,7 +42,8 @@ static void test_reads_what_is_written(uint64_t seed)
         const uint64_t bits = splitmix64(&seed);
         calendar_time time = {0}, back = {0};
         char text[CALENDAR_SIZE];
-        time.seconds = (int64_t)(bits % 315569520000) - 62167219200; /* years 0 to 9999 */
+        /* years 0 to 9999 but for the last day, which may be rounded up to the year 10000 */
+        time.seconds = (int64_t)(bits % (315569520000 - 86400)) - 62167219200;
         const calendar_precision precision = (calendar_precision)(CALENDAR_DAYS + (bits >> 60) % 6);
         time.nanoseconds = (int32_t)(splitmix64(&seed) % 1000000000);
         time = calendar_round(time, precision);
