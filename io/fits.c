@@ -3,8 +3,8 @@
  *
  * Values are physical ones, zero + scale × stored. The zeros by which the format writes unsigned
  * integers (and signed bytes) make those types; any other scale makes f64, and so does a value that
- * stands for missing (BLANK, TNULL), which becomes NaN. Of more than two dimensions the planes lie
- * one below the other. */
+ * stands for missing (BLANK, TNULL), which becomes NaN, but where a mask can say so. Of more than
+ * two dimensions the planes lie one below the other. */
 #include "io/fits.h"
 
 #include <inttypes.h>
@@ -35,8 +35,9 @@ typedef struct ty_fits_state {
     uint32_t fields[TALLY_MAX_DIMENSIONS];
     uint32_t count;
     tally_dtype dtype;
-    uint64_t stride;  /* bytes from an element's value to the next in the file */
-    uint64_t element; /* next to read in order */
+    unsigned char *mask; /* of the elements read last; NULL: none can be missing, or NaN says so */
+    uint64_t stride;     /* bytes from an element's value to the next in the file */
+    uint64_t element;    /* next to read in order */
     ty_fits_part parts[TALLY_MAX_DIMENSIONS];
 } ty_fits_state;
 
@@ -70,11 +71,25 @@ static int is_integer(tally_dtype dtype)
     return dtype < TALLY_F16;
 }
 
-/* What a field is handed out in by itself. */
-static tally_dtype own_dtype(const ty_fits_field *f)
+static int may_miss(const ty_fits_field *f)
 {
-    const tally_dtype plain = shifted(f);
-    return !plain || (f->has_blank && is_integer(f->stored)) ? TALLY_F64 : plain;
+    return f->has_blank && is_integer(f->stored);
+}
+
+/* The one type that the chosen fields are handed out in; *masked: integers, some missing. */
+static tally_dtype common_dtype(const ty_fits_state *s, int may_mask, int *masked)
+{
+    const tally_dtype common = shifted(s->fits.field + s->fields[0]);
+    int missing = 0;
+    *masked = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        const ty_fits_field *f = s->fits.field + s->fields[i];
+        if (!common || shifted(f) != common)
+            return TALLY_F64;
+        missing |= may_miss(f);
+    }
+    *masked = missing && may_mask && (common == TALLY_I64 || common == TALLY_U64);
+    return missing && !*masked ? TALLY_F64 : common;
 }
 
 /* A stored integer, in the host's order. */
@@ -163,7 +178,7 @@ static tally_status convert(const ty_fits_state *s, const ty_fits_field *f,
             memcpy(values + i * size, from + i * stride, size);
     if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
         ty_rows_swap(values, count, size);
-    if (own_dtype(f) == s->dtype && shifted(f) == s->dtype) {
+    if (shifted(f) == s->dtype) {
         if (f->zero != 0)
             flip(values, size, count);
         if (step == size)
@@ -177,8 +192,9 @@ static tally_status convert(const ty_fits_state *s, const ty_fits_field *f,
         double value;
         if (convert_one(f, values + i * size, &value))
             return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                            "%s: integers beyond 2^53, %s: they are counted exactly only in a "
-                            "column of integers without missing values, alone",
+                            "%s: integers beyond 2^53, %s: they are counted exactly only alone or "
+                            "with columns of their type, and beside a mask, weights or values "
+                            "only if none is missing",
                             s->fits.in.name, f->name ? f->name : "in an image with BLANK");
         memcpy(to + i * step, &value, sizeof value);
     }
@@ -263,11 +279,8 @@ static tally_status open_table(ty_fits_state *s, const tally_input_options *opti
         return status;
     s->picks.count = s->count;
     s->stride = u->axes[0];
-    for (uint32_t i = 0; i < s->count; i++) {
-        const tally_dtype own = own_dtype(fits->field + s->fields[i]);
+    for (uint32_t i = 0; i < s->count; i++)
         s->picks.columns[i] = i;
-        s->dtype = i == 0 || s->dtype == own ? own : TALLY_F64;
-    }
     info->rows = u->axes[1];
     info->columns = 1;
     info->channels = s->count;
@@ -284,7 +297,6 @@ static tally_status open_image(ty_fits_state *s, const tally_input_options *opti
                         "region instead",
                         s->fits.in.name);
     s->count = 1;
-    s->dtype = own_dtype(s->fits.field);
     s->stride = tally_dtype_bytes(s->fits.field->stored);
     info->columns = u->rank > 1 ? u->axes[0] : 1;
     info->rows = u->rank > 1 ? 1 : u->axes[0];
@@ -292,6 +304,14 @@ static tally_status open_image(ty_fits_state *s, const tally_input_options *opti
         info->rows *= u->axes[i];
     info->channels = 1;
     return TALLY_OK;
+}
+
+static tally_status make_mask(ty_fits_state *s, tally_error *error)
+{
+    const ty_rows *r = &s->rows;
+    const uint64_t most = r->chunk_columns ? r->chunk_columns : r->chunk_rows * r->columns;
+    s->mask = ty_malloc((size_t)most + 1);
+    return s->mask ? TALLY_OK : ty_error_memory(error, "which values are missing", (size_t)most);
 }
 
 static tally_status open_unit(ty_fits_state *s, ty_stream *stream,
@@ -311,17 +331,20 @@ static tally_status open_unit(ty_fits_state *s, ty_stream *stream,
                                                     : open_image(s, options, info, error);
     if (status)
         return status;
-    info->dtype = s->dtype;
+    int masked;
+    s->dtype = info->dtype = common_dtype(s, options->masked, &masked);
     status = ty_rows_open(&s->rows, ty_stream_name(stream), 1, options, info, error);
-    if (!status)
-        ty_picks_note(&s->picks, info);
-    return status;
+    if (status)
+        return status;
+    ty_picks_note(&s->picks, info);
+    return masked ? make_mask(s, error) : TALLY_OK;
 }
 
 static void fits_close(void *state)
 {
     ty_fits_state *s = state;
     ty_rows_close(&s->rows);
+    ty_free(s->mask);
     ty_fits_close(&s->fits);
     ty_free(s);
 }
@@ -354,13 +377,44 @@ static tally_status take(void *state, unsigned char *into, uint64_t bytes, uint6
     return status;
 }
 
+/* mask[i] becomes 0 where one of `count` values of field `i`, as handed out, `step` bytes apart,
+ * stands for missing. */
+static void mask_missing(const ty_fits_state *s, uint32_t i, const unsigned char *values,
+                         size_t step, uint64_t count, unsigned char *mask)
+{
+    const ty_fits_field *f = s->fits.field + s->fields[i];
+    const uint64_t blank = (uint64_t)f->blank ^ (s->dtype == TALLY_U64 ? UINT64_C(1) << 63 : 0);
+    for (uint64_t k = 0; k < count && may_miss(f); k++) {
+        uint64_t bits;
+        memcpy(&bits, values + k * step, sizeof bits);
+        mask[k] &= bits != blank;
+    }
+}
+
+static void mask_chunk(ty_fits_state *s, const tally_view *views)
+{
+    const uint64_t rows = views->rows, columns = views->columns;
+    memset(s->mask, 1, (size_t)(rows * columns));
+    for (uint32_t i = 0; i < s->count; i++) {
+        const tally_view *v = views + i;
+        const size_t step = v->column_stride_bytes ? (size_t)v->column_stride_bytes : 8;
+        const size_t row = v->row_stride_bytes ? (size_t)v->row_stride_bytes : step * columns;
+        for (uint64_t y = 0; y < rows; y++)
+            mask_missing(s, i, (const unsigned char *)v->data + y * row, step, columns,
+                         s->mask + y * columns);
+    }
+}
+
 static tally_status fits_read(void *state, tally_view *views, int *done, tally_error *error)
 {
     ty_fits_state *s = state;
     tally_status status = ty_rows_read(&s->rows, take, s, views, done, error);
-    if (!status && !*done)
-        ty_picks_split(&s->picks, views);
-    return status;
+    if (status || *done)
+        return status;
+    ty_picks_split(&s->picks, views);
+    if (s->mask)
+        mask_chunk(s, views);
+    return TALLY_OK;
 }
 
 static tally_status fits_rewind(void *state, tally_error *error)
@@ -416,6 +470,29 @@ static tally_status fits_view(void *state, tally_view *views, tally_error *error
     return TALLY_OK;
 }
 
+static const unsigned char *fits_mask(const void *state)
+{
+    return ((const ty_fits_state *)state)->mask;
+}
+
+static tally_status fits_mask_part(const void *state, uint64_t begin, uint64_t count,
+                                   unsigned char *mask, tally_error *error)
+{
+    const ty_fits_state *s = state;
+    uint64_t values[BATCH];
+    tally_status status = TALLY_OK;
+    for (uint64_t n; count && !status; begin += n, count -= n, mask += n) {
+        n = count < BATCH ? count : BATCH;
+        for (uint32_t i = 0; i < s->count && !status; i++) {
+            ty_fits_part part = {.state = s, .number = i};
+            status = read_source(&part, begin, n, values, error);
+            if (!status)
+                mask_missing(s, i, (const unsigned char *)values, sizeof *values, n, mask);
+        }
+    }
+    return status;
+}
+
 static const char *fits_channel_name(const void *state, uint64_t channel)
 {
     const ty_fits_state *s = state;
@@ -433,4 +510,6 @@ const ty_decoder ty_fits = {
     .channel_name = fits_channel_name,
     .close = fits_close,
     .view = fits_view,
+    .mask = fits_mask,
+    .mask_part = fits_mask_part,
 };

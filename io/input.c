@@ -470,7 +470,7 @@ static tally_status drain(tally_input *in, tally_error *error)
 /* What was read, as words where it is to be. */
 static tally_status hand_out(tally_input *in, tally_view *views, tally_error *error)
 {
-    ty_mask_chunk(&in->mask, in->decoder, in->state, views->columns);
+    ty_mask_chunk(&in->mask, in->decoder, in->state, views);
     if (!in->numbers.made)
         return TALLY_OK;
     const unsigned char *mask = in->mask.view.data;

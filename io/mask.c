@@ -8,11 +8,15 @@ static int is_masked(const ty_decoder *decoder, const void *state)
     return decoder->mask && decoder->mask(state);
 }
 
-void ty_mask_chunk(ty_mask *mask, const ty_decoder *decoder, void *state, uint64_t elements)
+void ty_mask_chunk(ty_mask *mask, const ty_decoder *decoder, void *state, const tally_view *like)
 {
     mask->view = (tally_view)TALLY_VIEW_INIT;
-    if (is_masked(decoder, state))
-        mask->view = tally_view_1d(decoder->mask(state), TALLY_U8, elements);
+    if (!is_masked(decoder, state))
+        return;
+    mask->view.data = decoder->mask(state);
+    mask->view.dtype = TALLY_U8;
+    mask->view.rows = like->rows;
+    mask->view.columns = like->columns;
 }
 
 static tally_status read_part(void *user, uint64_t begin, uint64_t count, void *to,

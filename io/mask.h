@@ -12,8 +12,8 @@ typedef struct ty_mask {
     tally_view view; /* the last that was made */
 } ty_mask;
 
-/* Of the `elements` that the decoder has just read. */
-void ty_mask_chunk(ty_mask *mask, const ty_decoder *decoder, void *state, uint64_t elements);
+/* Of what the decoder has just read, `like` a view of that. */
+void ty_mask_chunk(ty_mask *mask, const ty_decoder *decoder, void *state, const tally_view *like);
 /* Of all that it may read, `like` a view of that. */
 void ty_mask_whole(ty_mask *mask, const ty_decoder *decoder, void *state, const tally_view *like);
 

@@ -356,9 +356,9 @@ typedef struct tally_input_options {
     tally_integers integers; /* text, JSON lines: which columns of integers are i64 or u64 */
     uint32_t times; /* text, JSON lines: bit d: the d-th column is of dates and times; others are
                        if their first values, 100 at most, are */
-    int32_t masked; /* Parquet, Arrow, text, JSON lines: columns that are all i64 or all u64 stay so
-                       where values are missing, and tally_input_mask says where; 0: they are f64
-                       then, and an integer beyond 2^53 is refused, or rounded in text */
+    int32_t masked; /* Parquet, Arrow, FITS, text, JSON lines: columns that are all i64 or all u64
+                       stay so where values are missing, and tally_input_mask says where; 0: they
+                       are f64 then, and an integer beyond 2^53 is refused, or rounded in text */
 } tally_input_options;
 
 #define TALLY_INPUT_OPTIONS_INIT                                                                   \

@@ -48,6 +48,14 @@ def npy(path, shape, numbers):
         out.write(b"\x93NUMPY\1\0\x76\0" + header.encode() + b"".join(struct.pack("<q", one) for one in numbers))
 
 
+def fits(path, cards, records):
+    """Headers, a list of cards each, and the last one's data."""
+    with open(path, "wb") as out:
+        for header in cards:
+            out.write("".join(f"{card:80}" for card in [*header, "END"]).encode().ljust(-(-80 * (len(header) + 1) // 2880) * 2880))
+        out.write(records.ljust(-(-len(records) // 2880) * 2880, b"\0"))
+
+
 def exact(ids, axis):
     """By Python's comparisons of integers with floats, which are exact."""
     edges, counts = axis["edges"], [0] * axis["bins"]
@@ -264,8 +272,66 @@ def test_noted():
         check(total is None or got["histograms"][0]["counts"] == [total + 1], got)
 
 
+def test_fits():
+    """BLANK and TNULL beside large integers, signed and unsigned; images and their regions, columns."""
+    for centre, shift, dtype in ((2**53, 0, "i64"), (-2**53, 0, "i64"), (2**63, 2**63, "u64")):
+        reach = 1000 if shift == 0 else 2**21
+        ids = [random.choice([centre, centre + random.randrange(-reach, reach)]) for _ in range(1500)]
+        blank = ids[random.randrange(1500)]
+        stored = b"".join(struct.pack(">q", one - shift) for one in ids)
+        fits("i.fits", [["SIMPLE  =                    T", "BITPIX  = 64", "NAXIS   = 2", "NAXIS1  = 50", "NAXIS2  = 30",
+                         f"BLANK   = {blank - shift}", f"BZERO   = {shift}"]], stored)  # fmt: skip
+        some = [one for i, one in enumerate(ids) if 7 <= i // 50 < 25 and 3 <= i % 50 < 45]
+        region = ("--rows", "7:25", "--cols", "3:45")
+        for options, numbers in ((("-b", 8), ids), (("-b", 8, "-j", 1), ids), (("-b", "auto"), ids), (("-b", 8, "--verify"), ids),
+                                 (("-b", 8, *region), some), (("-b", "auto", *region), some)):  # fmt: skip
+            there = [one for one in numbers if one != blank]
+            got = saved("i.fits", *options)
+            one = got["histograms"][0]
+            check((got["dtype"], one["counts"], one["nan"], one["masked"]) ==
+                  (dtype, exact(there, got["axes"][0]), len(numbers) - len(there), 0), options, dtype, got)  # fmt: skip
+        there = [one for one in ids if one != blank]
+        answer = json.loads(run("quantiles", "i.fits", "--quantiles", "0,1", "-f", "json",
+                                says="integers beyond 2^53 are rounded"))[0]  # fmt: skip
+        check((answer["samples"], answer["missing"]) == (len(there), 1500 - len(there)), answer)
+        check(answer["quantiles"][0]["value"] == float(min(there)), answer)
+        other = [one if i % 3 else blank for i, one in enumerate(reversed(ids))]
+        fits("t.fits", [["SIMPLE  =                    T", "BITPIX  = 8", "NAXIS   = 0"],
+                        ["XTENSION= 'BINTABLE'", "BITPIX  = 8", "NAXIS   = 2", "NAXIS1  = 18", "NAXIS2  = 1500", "PCOUNT  = 0",
+                         "GCOUNT  = 1", "TFIELDS = 3", "TTYPE1  = 'a'", "TFORM1  = 'K'", f"TZERO1  = {shift}", f"TNULL1  = {blank - shift}",
+                         "TTYPE2  = 'i'", "TFORM2  = 'I'", "TTYPE3  = 'b'", "TFORM3  = 'K'", f"TZERO3  = {shift}",
+                         f"TNULL3  = {blank - shift}"]],
+             b"".join(struct.pack(">qhq", one - shift, i % 9, two - shift) for i, (one, two) in enumerate(zip(ids, other))))  # fmt: skip
+        for name, numbers in (("a", ids), ("b", other)):
+            there = [one for one in numbers if one != blank]
+            for options in (("-b", 8), ("-b", "auto", "-j", 1)):
+                got = saved("t.fits", "-c", name, *options)
+                one = got["histograms"][0]
+                check((got["dtype"], one["counts"], one["nan"]) == (dtype, exact(there, got["axes"][0]), 1500 - len(there)), name, got)
+        rows = [pair for pair in zip(ids, other) if blank not in pair]
+        low, high = float(centre - 2**14), float(centre + 2**14)
+        edges = f"{low!r},{float(centre + (2**11 if shift else 2))!r},{high!r}"
+        got = saved("t.fits", "-c", "a,b", "--edges", edges, "--edges", edges)
+        axes = got["axes"]
+        want = [0] * 4
+        out = 0
+        for a, b in rows:
+            inside = low <= a <= high and low <= b <= high
+            out += not inside
+            if inside:
+                want[2 * exact([a], axes[0]).index(1) + exact([b], axes[1]).index(1)] += 1
+        one = got["histograms"][0]
+        check((got["dtype"], one["counts"], one["nan"], one["underflow"] + one["overflow"]) == (dtype, want, 1500 - len(rows), out), got)
+        rows = run("t.fits", "-c", "a", "--categories", "-f", "csv").splitlines()[1:]
+        counts = {row.split(",")[1].strip("'"): int(row.split(",")[2]) for row in rows}
+        check(counts == {"nan" if one == blank else str(one): ids.count(one) for one in set(ids)}, "categories", rows[-3:])
+        run("t.fits", "-c", "a,i", "-b", "2,2", code=3, says="beyond 2^53")
+        run("t.fits", "-c", "a", "-b", 2, "--of", "i", code=3, says="only if none is missing")
+
+
 def main():
     global PATH
+    test_fits()
     for PATH in ("t.csv", "t.jsonl"):
         for test in (test_exact, test_one_apart, test_narrow, test_kept, test_missing, test_rounded, test_several, test_noted):
             test()

@@ -130,7 +130,7 @@ static void test_images(void)
     }
 }
 
-/* Integers with a value for missing: to 2^53. */
+/* Integers with a value for missing: to 2^53, but where a mask is asked for. */
 static void test_exact(void)
 {
     static const struct {
@@ -154,6 +154,11 @@ static void test_exact(void)
         file = file_of(cards, &stored, 8, 1);
         EXPECT_FAIL(help_write("large.fits", file.bytes, file.size), NULL, TALLY_ERROR_UNSUPPORTED,
                     "beyond 2^53");
+        tally_input_options o = any;
+        const uint64_t whole = (uint64_t)stored ^ (i == 2 ? UINT64_C(1) << 63 : 0);
+        o.masked = 1;
+        check_samples(&file, o, i == 2 ? TALLY_U64 : TALLY_I64, &whole, 1, "masked");
+        help_starve(help_path("made.fits"), &o);
         blob_free(&file);
     }
 }
