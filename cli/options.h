@@ -162,6 +162,8 @@ struct cli_options {
     size_t split_count;
     char **found; /* owned paths of files in folders that were named */
     size_t found_count;
+    int all_integers; /* columns of text are tried as 64-bit integers, whatever their first values
+                       */
     struct cli_team *team; /* processes that count together (team.h); NULL: this one alone */
 };
 

@@ -26,11 +26,12 @@ static void note_rounded(const cli_job *job)
 {
     const cli_source *source = &job->source;
     if (source->rounded)
-        cli_note(job->options,
-                 "%s: integers beyond 2^53 were rounded to float64: they are exact in columns of "
-                 "nothing but 64-bit integers, if some of the first are so large, and if none is "
-                 "missing beside --mask, --weights or --of",
-                 cli_shown(source->paths[0]));
+        cli_note(
+            job->options,
+            "%s: integers beyond 2^53 were rounded to float64: they are exact in columns of "
+            "nothing but 64-bit integers, if none is missing beside --mask, --weights or --of; "
+            "and of pipes, several files or columns at once if some of the first are so large",
+            cli_shown(source->paths[0]));
     if (tally_input_rounded(source->weights.input))
         cli_note(job->options,
                  "%s: weights beyond 2^53 were rounded to float64: they are exact where all are "
@@ -119,7 +120,7 @@ static int some_counted(const cli_job *job)
     return cli_has(job->options, CLI_KEEP_GOING) && skipped && skipped < job->source.count;
 }
 
-enum { CLI_ALONE = -1 }; /* besides exit codes */
+enum { CLI_AGAIN = -1 }; /* besides exit codes: integers were rounded, which need not be */
 
 /* What files are read from: their paths, or a column of a source that is shared. */
 typedef struct files {
@@ -138,9 +139,19 @@ static tally_status open_files(cli_job *job, const files *from, int need, cli_pr
                                           need, progress, error);
 }
 
+/* Whether text that was counted may be counted once more, which may find a column of integers. */
+static int may_read_again(const cli_job *job)
+{
+    const cli_source *source = &job->source;
+    return source->count == 1 && source->sizes[0] && strcmp(source->paths[0], "-") != 0 &&
+           source->dimensions == 1 && !source->mask.input && !cli_source_weight_dtype(source) &&
+           !cli_has(job->options, CLI_OF) && !job->options->team && !job->options->all_integers;
+}
+
 /* One histogram of the files; *result is the caller's, and there for CLI_OK, and for CLI_FAILED if
  * files were left out. *failed: the file that kept it from being counted at all, or their count.
- * CLI_ALONE: a column that is shared is to be counted from its paths. */
+ * CLI_AGAIN: a column that is shared is to be counted from its paths; another, by itself, with
+ * all_integers. */
 static int count_files(const cli_options *options, tally_context *context, const files *from,
                        tally_result **result, size_t *failed)
 {
@@ -194,8 +205,8 @@ static int count_files(const cli_options *options, tally_context *context, const
         code = cli_ranks_add(&job);
     }
     cli_progress_end(&progress);
-    if (!code && from->lender && job.source.rounded)
-        code = CLI_ALONE;
+    if (!code && job.source.rounded && (from->lender || may_read_again(&job)))
+        code = CLI_AGAIN;
     cli_tallied_take(&job, &job.ours);
     cli_tallied_take(&job, &job.reference);
     if (!code && job.reference.result)
@@ -236,7 +247,11 @@ static int count_group(const cli_options *options, tally_context *context, const
     int code = CLI_OK;
     do {
         const files from = {.paths = kept, .count = left};
-        const int now = count_files(options, context, &from, result, &failed);
+        cli_options exact = *options;
+        int now = count_files(options, context, &from, result, &failed);
+        exact.all_integers = 1;
+        if (now == CLI_AGAIN)
+            now = count_files(&exact, context, &from, result, &failed);
         code = code ? code : now;
         if (failed < left)
             memmove(kept + failed, kept + failed + 1, (--left - failed) * sizeof *kept);
@@ -272,10 +287,10 @@ static int count_column(const cli_options *options, tally_context *context, cons
     size_t failed;
     one.values[CLI_COLUMN].texts = &text;
     one.values[CLI_COLUMN].count = 1;
-    int code = name ? CLI_ALONE : cli_fail("out of memory");
+    int code = name ? CLI_AGAIN : cli_fail("out of memory");
     if (name && from->lender)
         code = count_files(&one, context, from, result, &failed);
-    if (code == CLI_ALONE)
+    if (code == CLI_AGAIN)
         code = count_group(&one, context, from->paths, from->count, result);
     free(name);
     return code;

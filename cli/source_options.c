@@ -50,6 +50,8 @@ void cli_source_input_options(const cli_source *source, tally_input_options *wan
     wanted->missing = cli_text(options, CLI_NA, NULL);
     wanted->masked =
         !cli_has(options, CLI_MASK) && !cli_has(options, CLI_WEIGHTS) && !cli_has(options, CLI_OF);
+    if (options->all_integers)
+        wanted->integers = TALLY_INTEGERS_ALL;
     wanted->whole_table = cli_glance_wanted(options) ? 2 : 0;
     if (source->count > 1 && source->kind.format && !wanted->whole_table)
         wanted->integers = cli_source_has_integers(source)
