@@ -352,8 +352,11 @@ class Hist(Arithmetic):
     def rebin(self, n, axis=None):
         """Every n neighbouring bins as one, on one axis or on all."""
         chosen = range(self.ndim) if axis is None else [_index.where(axis, self.axes)]
-        if n < 1 or any(len(self.axes[i]) % n for i in chosen):
-            raise ValueError(f"{[len(self.axes[i]) for i in chosen]} bins are no multiples of {n}")
+        if n < 1:
+            raise ValueError(f"rebin: {n} bins as one; at least 1 is expected")
+        for i in chosen:
+            if len(self.axes[i]) % n:
+                raise ValueError(f"rebin: the {len(self.axes[i])} bins of axis {i} are no multiple of {n}")
         made = self.copy()
         for i in chosen:
             made = made._cut(i, np.arange(0, len(made.axes[i]) + 1, n))

@@ -172,8 +172,10 @@ def test_rebin_and_slices():
     assert cut.sum() + sum(cut.flows) == a.size and len(cut.axes[0]) == 6
     np.testing.assert_array_equal(h[loc(0.5) :].values(), h.values()[6:])
     assert h[-1] == h.values()[-1] and h[loc(0.26)] == h.values()[3]
-    with pytest.raises(ValueError, match="multiple"):
+    with pytest.raises(ValueError, match="the 12 bins of axis 0 are no multiple of 5"):
         h.rebin(5)
+    with pytest.raises(ValueError, match="at least 1"):
+        h.rebin(0)
     with pytest.raises(IndexError):
         h[12]
 
