@@ -227,6 +227,8 @@ class Hist(Arithmetic):
 
     def merge(self, *others):
         """This and others of the same axes and storage, added up in a new one."""
+        if not all(isinstance(other, Hist) for other in others):
+            raise TypeError("merge: histograms are expected, one or more")
         return functools.reduce(operator.iadd, others, self.copy())
 
     def __eq__(self, other):
@@ -476,6 +478,8 @@ class Hist(Arithmetic):
         """
         if len(self.axes) != 1:
             raise ValueError("quantile: of one axis; project to it first")
+        if isinstance(self.axes[0], Category):
+            raise TypeError("quantile: categories are in no order")
         self._no_means("quantile")
         return quantile_of(self.values(), self.axes[0].edges, q)
 

@@ -154,6 +154,8 @@ def test_add_and_merge():
     each = [Hist(Regular(9, 0, 1)).fill(p) for p in parts]
     assert each[0] + each[1] + each[2] + each[3] == whole
     assert each[0].merge(*each[1:]) == whole and sum(each) == whole
+    with pytest.raises(TypeError, match="merge: histograms"):
+        whole.merge(5)
     assert each[0] != whole and pickle.loads(pickle.dumps(whole)) == whole
     with pytest.raises(ValueError, match="axes"):
         each[0] += Hist(Regular(8, 0, 1))
@@ -190,6 +192,8 @@ def test_quantile():
     assert np.isnan(Hist(Regular(4, 0, 4)).quantile(0.5))
     with pytest.raises(ValueError):
         h.quantile(1.5)
+    with pytest.raises(TypeError, match="in no order"):
+        Hist(tally.Category(["a", "b"])).fill(["a", "b"]).quantile(0.5)
 
 
 @pytest.mark.parametrize("axis", AXES, ids=repr)
