@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Words are looked for without a lock: a slot of the hash table goes from empty to a word once, by
- * a release store. It has all that tells a word of at most 16 bytes, so that no more memory is
- * looked at for one. A table that is too full is copied to a larger one; the old ones, together
- * smaller than the new, stay for the threads that still read them. Who misses a word takes its
- * shard's lock and looks again.
+ * a release store. It has all that tells a word of at most 16 bytes, and the hash of any, so that
+ * no more memory is looked at for one, nor for a larger table. A table that is too full is copied
+ * to a larger one; the old ones, together smaller than the new, stay for the threads that still
+ * read them. Who misses a word takes its shard's lock and looks again.
  */
 #include "io/words.h"
 
@@ -31,7 +31,6 @@
 #define HUGE_PAGES  ((size_t)4 << 20)   /* from here on ty_large asks for them */
 
 typedef struct word {
-    uint64_t hash;
     uint32_t size;
     char text[];
 } word;
@@ -43,6 +42,9 @@ typedef struct slot {
 } slot;
 
 #define EMPTY ((uint64_t)TY_WORDS_FAILED)
+/* Of the kind of a word that is there whatever it says: what text takes for missing has another
+ * entry. */
+#define PRESENT (UINT64_C(1) << 31)
 
 typedef struct table {
     _Alignas(64) struct table *older;
@@ -190,6 +192,7 @@ static inline uint64_t mix(uint64_t hash, uint64_t x)
     return hash ^ hash >> 29;
 }
 
+/* Of a word of at most 16 bytes, `text` is not looked at. */
 static inline uint64_t hash_of(uint64_t seed, const char *text, size_t size, const uint64_t ends[2])
 {
     uint64_t hash = mix(mix(seed + size, ends[0]), ends[1]);
@@ -199,6 +202,12 @@ static inline uint64_t hash_of(uint64_t seed, const char *text, size_t size, con
     return hash ^ hash >> 32;
 }
 
+static inline uint64_t hash_of_slot(uint64_t seed, const slot *s, uint64_t known)
+{
+    const size_t size = (size_t)(known >> 32 & (PRESENT - 1));
+    return size > 16 ? s->ends[0] : hash_of(seed, NULL, size, s->ends);
+}
+
 /* A word that is looked for. */
 typedef struct wanted {
     uint64_t hash, ends[2]; /* as a slot's */
@@ -206,9 +215,6 @@ typedef struct wanted {
     const char *text;
     size_t size;
 } wanted;
-
-/* Of a word that is there whatever it says: what text takes for missing has another entry. */
-#define PRESENT (UINT64_C(1) << 31)
 
 static inline wanted want(uint64_t seed, const char *text, size_t size)
 {
@@ -297,9 +303,9 @@ static table *take_table(tally_words *words, size_t slots)
     return made;
 }
 
-static void put(table *t, const word *w, const uint64_t ends[2], uint64_t known)
+static void put(table *t, uint64_t hash, const word *w, const uint64_t ends[2], uint64_t known)
 {
-    size_t i = w->hash;
+    size_t i = hash;
     for (size_t k = 1;
          atomic_load_explicit(&t->slot[i & (t->slots - 1)].known, memory_order_relaxed) != EMPTY;
          k++)
@@ -329,12 +335,9 @@ static table *grow(tally_words *words, shard *s)
         atomic_init(&made->slot[i].known, EMPTY);
     for (size_t i = 0; old && i < old->slots; i++) {
         const slot *from = &old->slot[i];
-        const size_t ahead = i + 16 < old->slots ? i + 16 : i;
         const uint64_t known = atomic_load_explicit(&from->known, memory_order_relaxed);
-        if (atomic_load_explicit(&old->slot[ahead].known, memory_order_relaxed) != EMPTY)
-            __builtin_prefetch(old->slot[ahead].word);
         if (known != EMPTY)
-            put(made, from->word, from->ends, known);
+            put(made, hash_of_slot(words->seed, from, known), from->word, from->ends, known);
     }
     atomic_store_explicit(&s->table, made, memory_order_release);
     return made;
@@ -342,7 +345,7 @@ static table *grow(tally_words *words, shard *s)
 
 static word *new_word(tally_words *words, shard *s, size_t size)
 {
-    const size_t need = (sizeof(word) + size + 1 + 7) & ~(size_t)7;
+    const size_t need = (sizeof(word) + size + 1 + 3) & ~(size_t)3;
     if (!s->block || s->block->left < need) {
         size_t bytes = s->block ? MOST_BLOCK : BLOCK_BYTES;
         if (s->block && !s->block->older)
@@ -403,7 +406,6 @@ static uint32_t add(tally_words *words, shard *s, const wanted *new, const ty_sp
     uint32_t code = TY_WORDS_MISSING;
     if (!w)
         return TY_WORDS_FAILED;
-    w->hash = new->hash;
     w->size = (uint32_t) new->size;
     memcpy(w->text, new->text, new->size);
     w->text[new->size] = '\0';
@@ -416,7 +418,7 @@ static uint32_t add(tally_words *words, shard *s, const wanted *new, const ty_sp
         if (!list_word(words, w, code))
             return TY_WORDS_FAILED;
     }
-    put(t, w, new->ends, new->kind << 32 | code);
+    put(t, new->hash, w, new->ends, new->kind << 32 | code);
     return code;
 }
 
