@@ -128,8 +128,8 @@ static void number_tickets(const entry *e, size_t n, ticket *tickets)
 /* By size, and by text where that is the same; what is returned takes the place of `e`. */
 static entry *sort_entries(entry *e, size_t n)
 {
-    ticket *tickets = n < RADIX_FROM ? NULL : ty_malloc(2 * n * sizeof *tickets);
-    entry *moved = tickets ? ty_malloc(n * sizeof *moved) : NULL;
+    ticket *tickets = n < RADIX_FROM ? NULL : ty_large(2 * n * sizeof *tickets);
+    entry *moved = tickets ? ty_large(n * sizeof *moved) : NULL;
     if (!moved) {
         ty_free(tickets);
         qsort(e, n, sizeof *e, by_size);
@@ -170,11 +170,11 @@ static entry *entries_make(const tally_result *r, uint32_t axis, unsigned char *
 {
     const uint64_t bins = r->axes[axis].bins;
     uint64_t stride = 1;
-    entry *entries = ty_calloc((size_t)bins, sizeof *entries);
+    entry *entries = ty_large((size_t)bins * sizeof *entries);
     for (uint32_t d = axis + 1; d < r->dimensions; d++)
         stride *= r->axes[d].bins;
     for (uint64_t b = 0; entries && b < bins; b++)
-        entries[b].bin = (uint32_t)b;
+        entries[b] = (entry){.bin = (uint32_t)b};
     for (uint64_t i = 0; entries && i < r->histograms * r->bins; i++) {
         /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): an axis has a bin */
         const uint64_t b = i / stride % bins;
