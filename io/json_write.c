@@ -38,12 +38,26 @@
 
 #include "../common/printable.h"
 
+/* Characters that stand for themselves, at the text's beginning. */
+static size_t count_plain(const char *text)
+{
+    size_t n = 0;
+    while ((unsigned char)text[n] - 0x20u < 0x5f && text[n] != '"' && text[n] != '\\')
+        n++;
+    return n;
+}
+
 /* What could drive a terminal is escaped: saved forms are read there too. */
 void ty_put_json_string(ty_out *out, const char *text)
 {
     ty_put(out, "\"");
     for (size_t left = strlen(text), length; left; left -= length, text += length) {
         char escape[16];
+        length = count_plain(text);
+        if (length) {
+            ty_put_bytes(out, text, length);
+            continue;
+        }
         length = utf8_length(text, left);
         const uint32_t c = utf8_value(text, length);
         if (*text == '"' || *text == '\\')

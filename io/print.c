@@ -97,6 +97,28 @@ static size_t print_digits(double value, int precision, char *text)
     return (size_t)(to - text) + lay_out(digits, count, exponent, to);
 }
 
+/* The digits of `value`, the last before `end`; returns how many. */
+static size_t digits_before(uint64_t value, char *end)
+{
+    char *at = end;
+    do
+        *--at = (char)('0' + value % 10);
+    while (value /= 10);
+    return (size_t)(end - at);
+}
+
+static size_t print_integer(int64_t value, char *text)
+{
+    char digits[20], *to = text;
+    const size_t count =
+        digits_before(value < 0 ? 0 - (uint64_t)value : (uint64_t)value, digits + sizeof digits);
+    if (value < 0)
+        *to++ = '-';
+    memcpy(to, digits + sizeof digits - count, count);
+    to[count] = '\0';
+    return (size_t)(to - text) + count;
+}
+
 size_t ty_print_shortest(double value, char text[TY_NUMBER_SIZE])
 {
     if (!isfinite(value))
@@ -105,8 +127,8 @@ size_t ty_print_shortest(double value, char text[TY_NUMBER_SIZE])
         strcpy(text, signbit(value) ? "-0" : "0");
         return strlen(text);
     }
-    if (fabs(value) < 0x1p53 && value == nearbyint(value))
-        return (size_t)snprintf(text, TY_NUMBER_SIZE, "%" PRId64, (int64_t)value);
+    if (fabs(value) < 0x1p53 && value == (double)(int64_t)value)
+        return print_integer((int64_t)value, text);
     /* Every decimal of up to 15 digits survives float64, so shorter ones show as zeros at the end
      * of 15; not so below the normal range, where float64 has fewer digits. */
     int precision = fabs(value) < 0x1p-1022 ? 1 : 15;
@@ -169,11 +191,8 @@ void ty_put(ty_out *out, const char *text)
 void ty_put_u64(ty_out *out, uint64_t value)
 {
     char text[20];
-    size_t at = sizeof text;
-    do
-        text[--at] = (char)('0' + value % 10);
-    while (value /= 10);
-    ty_put_bytes(out, text + at, sizeof text - at);
+    const size_t count = digits_before(value, text + sizeof text);
+    ty_put_bytes(out, text + sizeof text - count, count);
 }
 
 void ty_put_i64(ty_out *out, int64_t value)
