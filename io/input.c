@@ -114,6 +114,8 @@ static const struct {
      "convert it: opj_decompress -i FILE -o out.png"},
     {"\xff\x0a", 2, 0, 0, "a JPEG XL image", "convert it to PNG: djxl FILE out.png"},
     {"v/1\x01", 4, 0, 0, "an OpenEXR image", "convert it to TIFF: magick FILE out.tiff"},
+    {"PF\n", 3, 0, 0, "a PFM image", "convert it to TIFF: magick FILE out.tiff"},
+    {"Pf\n", 3, 0, 0, "a PFM image", "convert it to TIFF: magick FILE out.tiff"},
     {"\xd0\xcf\x11\xe0", 4, 0, 0, "an old Office document", "save a spreadsheet as CSV"},
     {"SQLite format 3", 16, 0, 0, "an SQLite database",
      "sqlite3 -csv FILE 'SELECT ...' | tally - counts a query"},

@@ -18,6 +18,7 @@ def files(folder):
     archive = io.BytesIO()
     made = {"nc": (b"CDF\1\0\0\0\0" + bytes(40), "nccopy"), "pdf": (b"%PDF-1.4\n1 2\n", "pdfimages"),
             "exr": (b"v/1\1\2\0\0\0" + bytes(30), "OpenEXR"), "mat": (b"MATLAB 5.0 MAT-file".ljust(124) + b"\0\1IM", "-v7.3"),
+            "pfm": (b"Pf\n2 1\n-1.0\n" + bytes(8), "PFM"),
             "json": (b' [\n { "a": 1},\n {"a": 2}\n]\n', "jq -c '.[]'")}
     with zipfile.ZipFile(archive, "w") as sheet:
         sheet.writestr("xl/workbook.xml", "<a/>")
