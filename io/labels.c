@@ -12,7 +12,7 @@ ty_labels *ty_labels_create(uint64_t count, size_t bytes)
     if (count > SIZE_MAX / 32 || bytes > SIZE_MAX / 2)
         return NULL;
     const size_t head = sizeof(ty_labels) + (size_t)count * sizeof(size_t);
-    ty_labels *labels = ty_malloc(head + bytes);
+    ty_labels *labels = ty_large(head + bytes);
     if (!labels)
         return NULL;
     memset(labels, 0, sizeof *labels);
