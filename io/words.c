@@ -41,6 +41,7 @@ typedef struct slot {
     const word *word;
 } slot;
 
+enum { AHEAD = 16 }; /* words whose slots are asked for before the first is looked at */
 #define EMPTY ((uint64_t)TY_WORDS_FAILED)
 /* Of the kind of a word that is there whatever it says: what text takes for missing has another
  * entry. */
@@ -447,16 +448,19 @@ static inline uint32_t code_of(tally_words *words, const wanted *w, const ty_spe
 void ty_words_codes(tally_words *words, const char *const *texts, const size_t *sizes, size_t count,
                     const ty_spelling *spelling, uint32_t *codes)
 {
-    wanted all[TY_WORDS_BATCH];
-    for (size_t i = 0; i < count; i++) {
-        all[i] = want(words->seed, texts[i], sizes[i]);
+    wanted ring[AHEAD];
+    for (size_t i = 0; i < count + AHEAD; i++) {
+        wanted *w = &ring[i % AHEAD];
+        if (i >= AHEAD)
+            codes[i - AHEAD] = code_of(words, w, spelling, 0);
+        if (i >= count)
+            continue;
+        *w = want(words->seed, texts[i], sizes[i]);
         const table *t =
-            atomic_load_explicit(&words->shards[all[i].hash >> 58].table, memory_order_acquire);
+            atomic_load_explicit(&words->shards[w->hash >> 58].table, memory_order_acquire);
         if (t)
-            __builtin_prefetch(&t->slot[all[i].hash & (t->slots - 1)]);
+            __builtin_prefetch(&t->slot[w->hash & (t->slots - 1)]);
     }
-    for (size_t i = 0; i < count; i++)
-        codes[i] = code_of(words, &all[i], spelling, 0);
 }
 
 uint32_t ty_words_code(tally_words *words, const char *text, size_t size,

@@ -23,8 +23,8 @@ uint32_t ty_words_code(tally_words *words, const char *text, size_t size,
                        const ty_spelling *spelling);
 
 /* The same of `count` words, at most TY_WORDS_BATCH: faster where there are many different ones,
- * for memory is asked for all of them before any is looked at. */
-#define TY_WORDS_BATCH 32
+ * for memory is asked for ahead of each. */
+#define TY_WORDS_BATCH 128
 void ty_words_codes(tally_words *words, const char *const *texts, const size_t *sizes, size_t count,
                     const ty_spelling *spelling, uint32_t *codes);
 
