@@ -22,12 +22,13 @@ enum {
     SOURCES,
     WEIGHT_LIMIT,
     COLUMN,
+    HIST, /* what only Python's Hist knows */
     RUN,
     RUN_KEYS /* of the object "run"; written beside it before there was one */
 };
-static const char *const top_keys[] = {"schema",  "source", "dtype",      "samples", "counter",
-                                       "weights", "axes",   "histograms", "sources", "weight_limit",
-                                       "column",  "run",    "device",     "method",  "seconds"};
+static const char *const top_keys[] = {
+    "schema",  "source",       "dtype",  "samples", "counter", "weights", "axes",   "histograms",
+    "sources", "weight_limit", "column", "hist",    "run",     "device",  "method", "seconds"};
 enum { DEVICE = RUN_KEYS, METHOD, SECONDS };
 #define TOP_KEYS (sizeof top_keys / sizeof *top_keys)
 
@@ -371,6 +372,32 @@ static tally_status read_notes(const reader *r, tally_result *result)
     return status;
 }
 
+/* What Python's Hist saved beside the counts, if it is more than counts say. */
+static tally_status read_hist(const reader *r, tally_result *result)
+{
+    static const char *const keys[] = {"axes", "means"}, *const of_axis[] = {"categories"};
+    const ty_json *json = &r->json;
+    size_t at = r->top[HIST], found[2], categories;
+    if (at == TY_JSON_NONE || ty_json_kind_at(json, at) != TY_JSON_OBJECT)
+        return TALLY_OK;
+    tally_status status = ty_json_members(json, at, keys, 2, found);
+    if (status)
+        return status;
+    if (found[1] != TY_JSON_NONE)
+        result->only_python = "means";
+    if (found[0] == TY_JSON_NONE || ty_json_kind_at(json, found[0]) != TY_JSON_ARRAY)
+        return TALLY_OK;
+    for (at = ty_json_first(json, found[0]); !status && at != TY_JSON_NONE;
+         at = ty_json_next(json, at)) {
+        if (ty_json_kind_at(json, at) != TY_JSON_OBJECT)
+            continue;
+        status = ty_json_members(json, at, of_axis, 1, &categories);
+        if (!status && categories != TY_JSON_NONE)
+            result->only_python = "categories";
+    }
+    return status;
+}
+
 static tally_status read_result(reader *r, size_t at, tally_result **result)
 {
     tally_status status =
@@ -411,6 +438,8 @@ static tally_status read_result(reader *r, size_t at, tally_result **result)
     status = read_histograms(r, made);
     if (!status)
         status = read_notes(r, made);
+    if (!status)
+        status = read_hist(r, made);
     if (status)
         tally_result_destroy(made);
     else

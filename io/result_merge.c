@@ -93,7 +93,13 @@ static int exponent_of(const tally_result *r)
 static tally_status check_same(const tally_result *into, const tally_result *from, int *united,
                                tally_error *error)
 {
+    const char *more = into->only_python ? into->only_python : from->only_python;
     *united = 1;
+    if (more)
+        return ty_error(
+            error, TALLY_ERROR_UNSUPPORTED,
+            "Python's Hist saved it with %s, which its libtally.merge adds and this does not",
+            more);
     if (into->kind != from->kind || into->counter != from->counter)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "the first holds %s and the second %s; only results of one kind add up",

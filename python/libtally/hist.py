@@ -486,7 +486,8 @@ class Hist(Arithmetic):
     # ---- saving and showing ----
 
     def save(self, path):
-        """Writes the command's JSON: `tally show`, `plot` and `merge` read it."""
+        """Writes the command's JSON: `tally show`, `plot` and `merge` read it, but of means the counts and of
+        categories the numbers, which `merge` refuses."""
         _saved.save(self, path)
 
     @classmethod

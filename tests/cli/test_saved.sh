@@ -175,6 +175,13 @@ import json, sys
 first = json.load(open("whole.json"))["histograms"][0]["counts"][0]
 assert json.load(sys.stdin)["histograms"][0]["counts"][0] == 2**53 + 1 + first' || fail "a count past 2^53"
 expect 1 'huge2.json: cannot be added' -- "$TALLY" merge huge.json huge2.json
+
+# What Python's Hist knows beside the counts is not lost, nor its categories taken for numbers: merging refuses.
+beside() { sed "1s/{/{\"hist\":{\"axes\":[{\"name\":\"x\"$1}]$2},/" whole.json >hist.json; }
+beside '' '' && expect 0 "" -- "$TALLY" merge hist.json whole.json -o both.json
+beside ',"categories":["a","b"]' '' && expect 1 'cannot be added.*with categories' -- "$TALLY" merge hist.json whole.json
+beside '' ',"means":[1]' && expect 1 'cannot be added.*with means' -- "$TALLY" merge whole.json hist.json
+expect 0 "" -- "$TALLY" show hist.json
 expect 1 'wrong.json.*add up' -- "$TALLY" show wrong.json
 
 # show: a result passes through unchanged; other formats are those of run.
