@@ -250,8 +250,11 @@ static int count_group(const cli_options *options, tally_context *context, const
         cli_options exact = *options;
         int now = count_files(options, context, &from, result, &failed);
         exact.all_integers = 1;
-        if (now == CLI_AGAIN)
+        if (now == CLI_AGAIN) {
+            cli_say(options, "%s: integers beyond 2^53 were rounded: it is read as integers",
+                    cli_shown(kept[0]));
             now = count_files(&exact, context, &from, result, &failed);
+        }
         code = code ? code : now;
         if (failed < left)
             memmove(kept + failed, kept + failed + 1, (--left - failed) * sizeof *kept);
