@@ -73,7 +73,7 @@ static int check(const cli_word *word, const cli_option *row, const char *text)
                                  cli_dtype_meant(text), row->choices);
             return cli_usage(word, "--%s %s: " DTYPE_NAMES, row->name, text, row->choices);
         }
-        if (!has_word(row->choices, text))
+        if (!has_word(row->choices, strcmp(text, " ") == 0 ? "space" : text))
             return cli_usage(word, "--%s %s: one of %s", row->name, text, row->choices);
         break;
     case CLI_UINT:

@@ -177,6 +177,10 @@ equal "$(printf '2\n3\n' | counts -)" "$(printf '1\n2\n3\n' | counts - --header 
 expect 1 ':1:1: expected a number' -- bash -c "printf 'x\n1\n' | '$TALLY' - --header no"
 expect 2 'delimiter .: tab, space, or one sign' -- "$TALLY" f64.txt --delimiter +
 expect 2 'tab, space, or one sign' -- "$TALLY" f64.txt --delimiter ';;'
+printf 'v;n\n1 234,5;1\n-12 000;2\n' >blanks.csv
+for blank in space ' '; do
+    equal '1 1 | 0 0 0 0; ' "$(counts blanks.csv -c v --decimal , --thousands "$blank" --edges -12000,0,1234.5)" "--thousands '$blank'"
+done
 expect 2 'raw data' -- "$TALLY" f64.txt --dtype u8 --na x
 expect 1 'are of text' -- "$TALLY" "$SRCDIR/data/camera.png" --na x
 printf '1\n-999\ngone\n3\n' >na.txt
