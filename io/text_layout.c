@@ -159,7 +159,8 @@ static ty_delimiter find_delimiter(const ty_spelling *spelling, const char *text
     static const ty_delimiter candidates[] = {'\t', ';', ',', ' '};
     ty_delimiter delimiter = '\n';
     for (size_t i = 0; i < sizeof candidates; i++) {
-        if (spelling && candidates[i] == spelling->decimal)
+        if (spelling && (candidates[i] == spelling->decimal ||
+                         (candidates[i] == ' ' && spelling->thousands == ' ')))
             continue;
         ty_survey survey = survey_text(candidates[i], spelling, text, end, ended);
         int is_blank = candidates[i] == '\t' || candidates[i] == ' ';
@@ -170,7 +171,8 @@ static ty_delimiter find_delimiter(const ty_spelling *spelling, const char *text
             *best = survey;
         }
     }
-    if (delimiter == ' ') { /* a blank may be between a date and a time */
+    /* A blank may be between a date and a time, and what is between thousands in a number. */
+    if (delimiter == ' ' || (spelling && delimiter == spelling->thousands)) {
         ty_survey whole = survey_text('\n', spelling, text, end, ended);
         if (whole.numbers == whole.fields && whole.records)
             delimiter = '\n';

@@ -181,6 +181,13 @@ printf 'v;n\n1 234,5;1\n-12 000;2\n' >blanks.csv
 for blank in space ' '; do
     equal '1 1 | 0 0 0 0; ' "$(counts blanks.csv -c v --decimal , --thousands "$blank" --edges -12000,0,1234.5)" "--thousands '$blank'"
 done
+# What is between thousands is no delimiter where lines are numbers with it, and a blank never is.
+printf 'v\tk\n1 521,5\t0\n' >one.tsv
+equal '1 | 0 0 0 0; ' "$(counts one.tsv -c v --decimal , --thousands space --edges 1521,1522)" "blanks in a table of one row"
+printf '1,521\n2,000\n' >commas.txt
+equal '1 1 | 0 0 0 0; ' "$(counts commas.txt --thousands , --edges 1521,1600,2000)" "lines of numbers with commas"
+printf '"1,521",7\n"2,000",8\n' >quoted.csv
+equal '1 1 | 0 0 0 0; ' "$(counts quoted.csv -c 1 --thousands , --edges 1521,1600,2000)" "quoted numbers with commas"
 expect 2 'raw data' -- "$TALLY" f64.txt --dtype u8 --na x
 expect 1 'are of text' -- "$TALLY" "$SRCDIR/data/camera.png" --na x
 printf '1\n-999\ngone\n3\n' >na.txt
