@@ -23,7 +23,7 @@ fi
 echo "building $folder with $jobs jobs"
 # shellcheck disable=SC2086
 if ! cmake --build "$folder" -j "$jobs" ${TARGETS:+--target $TARGETS} >"$log" 2>&1; then
-    grep -vE '^(\[ *[0-9]+%\]|g?make)' "$log" >&2 || true
+    grep -vE '^(\[ *[0-9]+(%|/[0-9]+)\]|g?make|ninja:)' "$log" >&2 || true
     echo "the build of $folder failed; all of its output: $log" >&2
     exit 1
 fi

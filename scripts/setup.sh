@@ -14,7 +14,7 @@ build=(
     fonts-dejavu-core
 )
 check=(
-    abigail-tools g++ clang clang-format clang-tidy libclang-rt-14-dev lld valgrind binutils
+    abigail-tools g++ clang clang-format clang-tidy libclang-rt-14-dev lld valgrind binutils ccache ninja-build
     python3 python3-numpy python3-pil python3-h5py python3-matplotlib python3-dev python3-venv gzip pigz zstd xz-utils bzip2 tabix libtiff-tools man-db mandoc zsh fish
     ocl-icd-libopencl1 pocl-opencl-icd oclgrind libopenmpi-dev openmpi-bin libsqlite3-dev
 )

@@ -24,7 +24,7 @@ rm -rf "${folder:?}/$kind"
 # The last is whose wheel Python says it is.
 env TALLY_RELEASE=1 ${cross:+_PYTHON_HOST_PLATFORM="linux-$cross"} \
     $own/bin/python -m build --wheel --no-isolation --outdir "$folder/$kind" -Cbuild-dir="build/$kind" \
-    ${TALLY_PREBUILT:+-Ccmake.define.TALLY_PREBUILT="$TALLY_PREBUILT"} . >"$folder/$kind.log" 2>&1 || {
+    -Ccmake.define.TALLY_WERROR=ON ${TALLY_PREBUILT:+-Ccmake.define.TALLY_PREBUILT="$TALLY_PREBUILT"} . >"$folder/$kind.log" 2>&1 || {
     tail -n 40 "$folder/$kind.log"
     exit 1
 }
