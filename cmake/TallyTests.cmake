@@ -87,12 +87,8 @@ set(TALLY_FEWER_test_opencl 20261121 10)
 set(TALLY_FEWER_test_own 20261121 opencl 60000)
 
 # What every test program is compiled with: quickly, for it runs once. Assertions are on in every kind of build.
-set(optimisation -O1)
-if(TALLY_SANITIZE)
-  set(optimisation -O0)
-endif()
 add_library(tests_settings INTERFACE)
-target_compile_options(tests_settings INTERFACE -UNDEBUG ${optimisation})
+target_compile_options(tests_settings INTERFACE -UNDEBUG -O1)
 target_include_directories(tests_settings INTERFACE ${PROJECT_SOURCE_DIR}/tests/common ${PROJECT_SOURCE_DIR}/common
                                                     ${TALLY_LOADED_INCLUDES})
 target_compile_definitions(tests_settings INTERFACE ${TALLY_LOADED})
