@@ -8,7 +8,6 @@ ends are floats added as such, in the order of the chunks.
 """
 
 import builtins
-import functools
 import math
 
 import dask
@@ -17,13 +16,9 @@ import numpy as np
 from dask import delayed
 
 import libtally as tally
-from libtally import _heavy, _wide
-from libtally import quantiles as _quantiles
+from libtally import _chunk_quantiles, _chunks, _wide
 
-FAN_IN = 8
 EXACT = 1 << 53  # integers beyond may lie outside an end that was rounded to float64
-
-KEYS = 1 << 24  # so many samples are gathered and sorted to find quantiles; of more, more bits are counted
 
 __all__ = [
     "histogram", "histogramdd", "median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile",
@@ -33,28 +28,10 @@ __all__ = [
 # ---- on the workers ----
 
 
-def _here(block):
-    """A chunk where it lies: on a device, or as NumPy's."""
-    return block if hasattr(block, "__cuda_array_interface__") else np.asarray(block)
-
-
-def _home(counts):
-    """Counts on the host, whose workers add them."""
-    return counts.get() if hasattr(counts, "get") else np.asarray(counts)
-
-
-def _add(parts):
-    """Counts in the order of the chunks."""
-    total = parts[0].copy()
-    for part in parts[1:]:
-        total += part
-    return total
-
-
 def _extremes(block):
     """(min, max) as NumPy finds them: NaN where there is one; None of nothing."""
-    block = _here(block)
-    return (_scalar(_home(block.min())), _scalar(_home(block.max()))) if block.size else None
+    block = _chunks.here(block)
+    return (_scalar(_chunks.to_host(block.min())), _scalar(_chunks.to_host(block.max()))) if block.size else None
 
 
 def _outermost(pairs):
@@ -77,17 +54,17 @@ def _within(columns, ends):
 
 def _count(w, edges, ends, keywords, whole, *columns):
     """`whole`: of one column, as whole numbers."""
-    columns = [_here(c) for c in columns]
+    columns = [_chunks.here(c) for c in columns]
     keywords = {**_within(columns, ends), **keywords}
     if whole:
-        return _home(tally.histogram(columns[0], edges[0], weights=w, **keywords)[0])
-    return _home(tally.histogramdd(columns, edges, weights=w, **keywords)[0])
+        return _chunks.to_host(tally.histogram(columns[0], edges[0], weights=w, **keywords)[0])
+    return _chunks.to_host(tally.histogramdd(columns, edges, weights=w, **keywords)[0])
 
 
 def _limit(w):
     """The largest |weight|; None if one is infinite or NaN."""
     try:
-        return _wide.limit(_here(w))
+        return _wide.limit(_chunks.here(w))
     except ValueError:
         return None
 
@@ -98,7 +75,7 @@ def _largest(limits):
 
 def _sum(w, edges, limit, threads, *columns):
     """Sums of float weights as pairs of words."""
-    columns, w = [_here(c) for c in columns], _here(w)
+    columns, w = [_chunks.here(c) for c in columns], _chunks.here(w)
     return _wide.sums(columns, edges, w if w.dtype.itemsize > 2 else w.astype("f4"), limit, threads)
 
 
@@ -106,76 +83,25 @@ def _rounded(total, limit, shape, dtype):
     return _wide.rounded(total, limit).reshape(shape).astype(dtype)
 
 
-def _joined(join, *parts):
-    return join(parts)
-
-
-def _tree(parts, join):
-    """One of many, FAN_IN at a time, so that nobody gathers all of them. Each is an argument of its own:
-    of a list's Dask takes the whole graph into each task's."""
-    joined = delayed(_joined, pure=True)
-    while len(parts) > 1:
-        parts = [joined(join, *parts[i : i + FAN_IN]) for i in builtins.range(0, len(parts), FAN_IN)]
-    return parts[0]
-
-
 # ---- before the counting ----
-
-
-def _blocks(a):
-    return list(a.to_delayed().ravel())
-
-
-def _samples(a):
-    """A Dask array of a type that is counted."""
-    a = da.asarray(a)
-    if a.dtype.kind not in "biuf" or a.dtype.itemsize > 8:
-        as_integers = "; dates can be, as integers: x.astype('M8[s]').astype('i8')"
-        raise TypeError(
-            f"{a.dtype} samples are not counted chunk by chunk{as_integers * (a.dtype.kind in 'mM')}"
-        )
-    return a
-
-
-def _alike(a, like, message):
-    """`a` in the chunks of `like`. Where their lengths are not known, the blocks are taken to belong
-    together, which their counting checks."""
-    a = da.asarray(a)
-    known = not any(map(math.isnan, (*a.shape, *like.shape)))
-    if known:
-        if a.shape != like.shape:
-            raise ValueError(message)
-        return a.rechunk(like.chunks)
-    if a.numblocks != like.numblocks:
-        raise ValueError(
-            f"{message[:-1]}, but chunks of unknown lengths are not as many: "
-            "call compute_chunk_sizes() on both"
-        )
-    return a
-
-
-def _weights(weights, like):
-    if weights is None:
-        return [None] * len(_blocks(like))
-    return _blocks(_alike(weights, like, "weights should have the same shape as a."))
 
 
 def _total(columns, weights, edges, ends, keywords, meta, whole):
     """The counts or sums of all chunks, as an array like `meta`."""
-    points = list(zip(*map(_blocks, columns)))
-    parts = _weights(weights, columns[0])
+    points = list(zip(*map(_chunks.blocks, columns)))
+    parts = _chunks.weights_of(weights, columns[0])
     limit = None
     floats = weights is not None and weights.dtype.kind == "f" and weights.dtype.itemsize <= 8
     if floats and ends is None and keywords["method"] is None:
         one = delayed(_limit, pure=True)
-        limit = _tree([one(w) for w in parts], _largest).compute()
+        limit = _chunks.tree([one(w) for w in parts], _largest).compute()
     if limit is None:
         one = delayed(_count, pure=True)
-        counts = _tree([one(w, edges, ends, keywords, whole, *x) for w, x in zip(parts, points)], _add)
+        counts = _chunks.tree([one(w, edges, ends, keywords, whole, *x) for w, x in zip(parts, points)], _chunks.add)
     else:
         one = delayed(_sum, pure=True)
         sums = [one(w, edges, limit, keywords["threads"], *x) for w, x in zip(parts, points)]
-        counts = delayed(_rounded, pure=True)(_tree(sums, _wide.add), limit, meta.shape, meta.dtype)
+        counts = delayed(_rounded, pure=True)(_chunks.tree(sums, _wide.add), limit, meta.shape, meta.dtype)
     return da.from_delayed(counts, meta.shape, meta.dtype)
 
 
@@ -189,7 +115,7 @@ def _settled(columns, bins, ranges):
     samples = [np.empty(0, c.dtype) for c in columns]
     if any(np.ndim(b) == 0 and r is None for b, r in zip(bins, ranges)):
         one = delayed(_extremes, pure=True)
-        found = dask.compute([_tree([one(x) for x in _blocks(c)], _outermost) for c in columns])[0]
+        found = dask.compute([_chunks.tree([one(x) for x in _chunks.blocks(c)], _outermost) for c in columns])[0]
         if all(pair is not None for pair in found):
             samples = [np.array(pair, c.dtype) for pair, c in zip(found, columns)]
     return bins, ranges, samples
@@ -260,7 +186,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None, *, threads=1, 
     >>> counts.compute()
     array([25, 25, 25, 25])
     """
-    a = _samples(a)
+    a = _chunks.as_samples(a)
     (bins,), (range,), (samples,) = _settled([a], [bins], [range])
     edges = tally.histogram_bin_edges(samples, bins, range)
     ends = _ends([bins], [range], [samples], [edges])
@@ -327,220 +253,21 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None, *, thre
 def _columns(sample):
     """The coordinates, in the same chunks."""
     if not hasattr(sample, "shape"):
-        columns = [_samples(x) for x in sample]
+        columns = [_chunks.as_samples(x) for x in sample]
     elif sample.ndim == 1:
-        columns = [_samples(sample)]
+        columns = [_chunks.as_samples(sample)]
     elif sample.ndim == 2:
-        sample = _samples(sample)
+        sample = _chunks.as_samples(sample)
         columns = [sample[:, d] for d in builtins.range(sample.shape[1])]
     else:
         raise ValueError(f"sample: an array of shape (N, D) or (N,) is expected, not {sample.shape}")
     message = "sample: D arrays of one length are expected."
     if not columns or any(c.ndim != 1 for c in columns):
         raise ValueError(message)
-    return [_alike(c, columns[0], message) for c in columns]
+    return [_chunks.alike(c, columns[0], message) for c in columns]
 
 
-# ---- quantiles: samples as keys, unsigned integers in their order, are counted by their upper bits; what begins as a
-# wanted one does is gathered, or where that is too much counted by the bits that follow ----
-
-
-def _bits(block):
-    """The bits of a chunk's samples, without NaN, the upper 16 of each or all of 8, and the number of NaN."""
-    if hasattr(block, "__cuda_array_interface__"):
-        raise TypeError("quantiles of chunks on a device are not found: copy them with map_blocks(cupy.asnumpy)")
-    x = np.asarray(block).reshape(-1)
-    x, nan = np.ascontiguousarray(x.astype(x.dtype.newbyteorder("="), copy=False)), 0
-    if x.dtype.kind == "f":
-        missing = np.isnan(x)
-        nan = int(np.count_nonzero(missing))
-        x = x[~missing] if nan else x
-    halves = x.dtype.itemsize // 2
-    return x.view(f"u{x.dtype.itemsize}"), x.view(np.uint16)[halves - 1 :: halves] if halves else x.view(np.uint8), nan
-
-
-def _keys(bits, kind):
-    """The keys of samples, by their bits; or the upper parts of both."""
-    top = bits.dtype.type(1 << (8 * bits.dtype.itemsize - 1))
-    if kind == "f":
-        return np.where(bits & top, ~bits, bits | top)
-    return bits ^ top if kind == "i" else bits
-
-
-def _numbers(keys, dtype):
-    """The samples of keys."""
-    top = np.uint64(1 << (8 * dtype.itemsize - 1))
-    if dtype.kind == "f":
-        keys = np.where(keys & top, keys ^ top, ~keys)
-    elif dtype.kind == "i":
-        keys = keys ^ top
-    return keys.astype(f"u{dtype.itemsize}").view(dtype)
-
-
-def _count_upper(block):
-    """How many keys have each value of their upper bits, in order; and the number of NaN."""
-    _, upper, nan = _bits(block)
-    cells = np.arange(1 << 8 * upper.dtype.itemsize, dtype=upper.dtype)
-    counts = np.empty(len(cells) + 1, np.int64)
-    counts[_keys(cells, block.dtype.kind)] = tally.bincount(upper, minlength=len(cells))
-    counts[-1] = nan
-    return counts
-
-
-def _inside(block, prefixes, shift):
-    """The keys that begin with one of the prefixes, which ascend, and with which."""
-    bits, upper, _ = _bits(block)
-    kind, width = block.dtype.kind, 8 * bits.dtype.itemsize
-    wanted = np.zeros(1 << 16, bool)
-    wanted[prefixes >> np.uint64(width - shift - 16)] = True
-    keys = _keys(bits[wanted[_keys(np.arange(1 << 16, dtype=np.uint16), kind)][upper]], kind)
-    begin = keys >> keys.dtype.type(shift)
-    at = np.minimum(np.searchsorted(prefixes.astype(keys.dtype), begin), len(prefixes) - 1)
-    inside = prefixes[at] == begin
-    return keys[inside], at[inside]
-
-
-def _count_inside(block, prefixes, shift, bits):
-    """For each prefix how many keys go on with each value of `bits` bits above `shift`."""
-    keys, at = _inside(block, prefixes, shift + bits)
-    cells = (keys >> keys.dtype.type(shift)).astype(np.int64) & ((1 << bits) - 1)
-    return tally.bincount(at << bits | cells, minlength=len(prefixes) << bits)
-
-
-def _keep_inside(block, prefixes, shift):
-    return _inside(block, prefixes, shift)[0]
-
-
-class _Chunks:
-    """All samples of a Dask array, a row."""
-
-    def __init__(self, a):
-        self.blocks, self.dtype = _blocks(a), a.dtype.newbyteorder("=")
-        self.bits = min(16, 8 * self.dtype.itemsize)
-
-    def __len__(self):
-        return 1
-
-    def look(self, join, one, *how):
-        """Each chunk once."""
-        one = delayed(one, pure=True)
-        return _tree([one(block, *how) for block in self.blocks], join).compute()
-
-    @functools.cached_property
-    def first(self):
-        """How many keys begin with each value of `bits` bits, and the number of NaN."""
-        counts = self.look(_add, _count_upper)
-        return counts[:-1], int(counts[-1])
-
-    def order_statistics(self, ranks):
-        ranks, (table, nan) = ranks.astype(np.int64), self.first
-        found, numbers = np.empty((1, len(ranks)), self.dtype), ranks < table.sum()
-        found[0, numbers] = _numbers(self.find(ranks[numbers]), self.dtype)
-        if nan:
-            found[0, ~numbers] = np.nan
-        return found, np.array([nan], np.uint64)
-
-    def find(self, ranks):
-        """The keys of ranks."""
-        table, bits, shift = self.first[0][None], self.bits, 8 * self.dtype.itemsize - self.bits
-        prefixes, below, at = np.zeros(1, np.uint64), np.zeros(1, np.int64), np.zeros(len(ranks), np.intp)
-        while len(ranks):
-            ends = below[:, None] + table.cumsum(axis=1)
-            cell = np.array([np.searchsorted(ends[i], rank, side="right") for i, rank in zip(at, ranks)])
-            _unchanged((cell < table.shape[1]).all())
-            keys = prefixes[at] << np.uint64(bits) | cell.astype(np.uint64)
-            if not shift:
-                return keys
-            prefixes, one, again = np.unique(keys, return_index=True, return_inverse=True)
-            counts = table[at, cell][one]
-            below, at = ends[at, cell][one] - counts, again.reshape(-1)
-            if counts.sum() <= KEYS:
-                kept = np.sort(self.look(np.concatenate, _keep_inside, prefixes, shift))
-                _unchanged(len(kept) == counts.sum())
-                return kept[ranks + (counts.cumsum() - counts - below)[at]].astype(np.uint64)
-            bits = min(shift, max(1, 16 - (len(prefixes) - 1).bit_length()))
-            shift -= bits
-            table = self.look(_add, _count_inside, prefixes, shift, bits).reshape(len(prefixes), 1 << bits)
-        return np.empty(0, np.uint64)
-
-
-def _unchanged(same):
-    if not same:
-        raise RuntimeError("the samples changed between two readings of the chunks")
-
-
-class _Whole(_quantiles._Samples):
-    """A Dask array's samples, as those of an array are."""
-
-    def __init__(self, a):
-        self.rows = _Chunks(a)
-        self.dtype, self.home, self.there, self.kept = self.rows.dtype, _quantiles._arrays.NUMPY, False, ()
-
-    @functools.cached_property
-    def count(self):
-        table, nan = self.rows.first
-        return int(table.sum()) + nan
-
-    def answer(self, of_rows, skip):
-        return super().answer(of_rows, skip) if self.count else None
-
-
-def _whole_type(a):
-    a = _samples(a)
-    if a.dtype.kind == "b":
-        raise TypeError("booleans have no quantiles: x.astype('u1') has")
-    return a
-
-
-def _whole(a):
-    return _Whole(_whole_type(a))
-
-
-def _weighted(name, a, q, scale, weights, method, skip):
-    """As NumPy's quantiles with weights; what it refuses of a few samples is refused so."""
-    a = _whole_type(a)
-    pairs = list(zip(_blocks(a), _weights(weights, a)))
-    kind, checked = da.asarray(weights).dtype.kind, _quantiles._checked(q, scale)
-    alone = functools.partial(getattr(tally, name), q=q, method=method)
-    if method != "inverted_cdf" or checked is None or kind not in "biuf":
-        return alone(np.zeros(1), weights=np.ones(1, da.asarray(weights).dtype))
-
-    def over(join, one, *how):
-        one = delayed(one, pure=True)
-        return _tree([one(x, w, *how) for x, w in pairs] or [one(a, a, *how)], join).compute()
-
-    largest, wrong, numbers, nan = over(_heavy.looked, _heavy.look)
-    dtype = a.dtype.newbyteorder("=")
-    few = wrong if wrong is not None else largest if not largest else None
-    if few is not None or not numbers or (nan and not skip):
-        x = np.full(min(1, numbers + nan), np.nan if nan and not (skip and numbers) else 0, dtype)
-        return alone(x, weights=np.full(len(x), 1 if few is None else few))
-    exponent = int(np.frexp(np.float64(largest))[1]) if kind == "f" else 0
-    search = _heavy.Search(over, _keys, dtype, exponent, KEYS)
-    found = search.find(_quantiles._reached(np.atleast_1d(checked)).tolist())
-    return _numbers(found, dtype).reshape(checked.shape)[()]
-
-
-def _quantile(name, a, q, scale, method, skip=False, weights=None):
-    if weights is not None:
-        return _weighted(name, a, q, scale, weights, method, skip)
-    samples, theirs = _whole(a), functools.partial(getattr(np, name), method=method)
-    if method not in _quantiles._PLACES:
-        return theirs(np.zeros(1, samples.dtype), q)  # which refuses it
-    if np.asanyarray(q).dtype.kind not in "iuf":
-        raise TypeError(f"q={q!r}: numbers are expected")
-    found = _quantiles.of_samples(samples, q, scale, method, skip)
-    if found is None:
-        return theirs(np.full(min(1, samples.count), np.nan, samples.dtype), q)  # with its warning or error
-    return _quantiles._finish(samples, *found, None)
-
-
-def _median(name, a, skip=False):
-    samples = _whole(a)
-    found = samples.answer(_quantiles._middle, skip)
-    if found is None:
-        return getattr(np, name)(np.full(min(1, samples.count), np.nan, samples.dtype))
-    return _quantiles._finish(samples, found, (), None)
+# ---- quantiles ----
 
 
 def quantile(a, q, *, method="linear", weights=None):
@@ -573,29 +300,29 @@ def quantile(a, q, *, method="linear", weights=None):
     >>> quantile(da.arange(101, chunks=7), [0.25, 0.5])
     array([25., 50.])
     """
-    return _quantile("quantile", a, q, 1, method, weights=weights)
+    return _chunk_quantiles.quantile("quantile", a, q, 1, method, weights=weights)
 
 
 def percentile(a, q, *, method="linear", weights=None):
     """The q-th percentiles of all samples: `quantile` of q / 100."""
-    return _quantile("percentile", a, q, 100, method, weights=weights)
+    return _chunk_quantiles.quantile("percentile", a, q, 100, method, weights=weights)
 
 
 def nanquantile(a, q, *, method="linear", weights=None):
     """`quantile` of what is not NaN."""
-    return _quantile("nanquantile", a, q, 1, method, skip=True, weights=weights)
+    return _chunk_quantiles.quantile("nanquantile", a, q, 1, method, skip=True, weights=weights)
 
 
 def nanpercentile(a, q, *, method="linear", weights=None):
     """`percentile` of what is not NaN."""
-    return _quantile("nanpercentile", a, q, 100, method, skip=True, weights=weights)
+    return _chunk_quantiles.quantile("nanpercentile", a, q, 100, method, skip=True, weights=weights)
 
 
 def median(a):
     """The median of all samples: numpy.median of the whole array."""
-    return _median("median", a)
+    return _chunk_quantiles.median("median", a)
 
 
 def nanmedian(a):
     """`median` of what is not NaN."""
-    return _median("nanmedian", a, skip=True)
+    return _chunk_quantiles.median("nanmedian", a, skip=True)
