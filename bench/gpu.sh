@@ -86,6 +86,7 @@ check() {
         start "layouts-$device" "$v/test_layouts" $device "$seed"
         start "listings-$device" "$v/test_listings" $device "$seed"
         start "output-$device" "$v/test_output" $device
+        start "streams-$device" "$v/test_streams" $device
         start "host-$device" "$v/test_host" $device "$seed"
         start "weights-$device" "$v/test_weights" $device
         start "weights-packed-$device" "$v/test_weights_packed" $device "$seed" 5
@@ -119,7 +120,8 @@ sanitize() {
         checked $tool layouts "$v/test_layouts" cuda "$seed"
         checked $tool weights-packed "$v/test_weights_packed" cuda "$seed" 1
         TALLY_OPENCL_LIBRARY=none checked $tool many-bins "$d/test_many_bins" "$seed" 1000
-        [ $tool != memcheck ] || checked $tool output "$v/test_output" cuda # streams and graphs: no other kernels
+        [ $tool != memcheck ] || checked $tool output "$v/test_output" cuda   # no other kernels
+        [ $tool != memcheck ] || checked $tool streams "$v/test_streams" cuda # nor here
     done
     wait
     [ -z "${TOOLS:-}" ] || return
