@@ -92,7 +92,8 @@ static void test_asynchronous(void)
     let_go();
     e.stream = NULL;
     finish_stream();
-    CHECK_SAY(!tally_execute(plan, &view, &e, &out, &error), "a call on our own queue: %s", error.message);
+    CHECK_SAY(!tally_execute(plan, &view, &e, &out, &error), "a call on our own queue: %s",
+              error.message);
     for (int i = 0; i < 2; i++)
         tally_execute_reference(plan, &host, NULL, &want, &error);
     CHECK_SAY(same(), "both add up: %s", error.message);
