@@ -80,9 +80,10 @@ unsigned ty_call_store(const ty_call *c, ty_arg *args, unsigned n)
 
 /* ---- merging ---- */
 
-/* Targets of a group of the merge kernel, each the sum of so many words: so many that each of its
- * work-items has a word to read, fewer than 16 where there are many words, so that no work-item
- * adds up more than 16 as long as a target can have more work-items. */
+/* How many targets (bins and flows) a group of the merge kernel adds up, if each target is the sum
+ * of `words` words. The group's 256 work-items are shared out among its targets: few words mean
+ * many targets, so that no work-item is without a word. Below 16 targets only where each work-item
+ * would have to add more than 16 words. */
 static uint32_t merge_width(uint64_t words)
 {
     uint32_t wide = 256;

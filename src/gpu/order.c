@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Order statistics on a device. Many small groups of samples are searched by one group of
- * work-items each, by the digits of keys; one quantile of a middle number by digits too, by all
- * groups of work-items. A large one by levels: keys drawn at random and sorted
- * put a bracket around each rank; a pass counts what is below, and keeps what is inside, which the
- * next level searches in the same way, until all that is left can be sorted. What becomes of a rank
- * is decided on the device, by exact counts: a rank that is outside its bracket is searched by
- * digits at the end. The launches are always the same, so that a graph can record them.
+ * Order statistics on a device: which key has a given rank, in each group of samples. Three ways:
+ *
+ * - Small groups of samples, by digits: one work-group takes a group of samples and finds a key a
+ *   few bits (a digit) at a time, by counting how many keys go on with each digit.
+ * - One quantile of a group of middle size, by digits too, with all work-groups at once.
+ * - Large groups, by levels. Keys are drawn at random and sorted; two of them are a bracket around
+ *   each rank. A pass over all keys counts those below the bracket and keeps those inside, which
+ *   the next level searches in the same way, until the rest can be sorted.
+ *
+ * Exact counts decide on the device what becomes of a rank: one that lies outside its bracket is
+ * searched by digits at the end. The launches are always the same, so that a graph can record them.
  */
 #include "gpu/order.h"
 
@@ -36,7 +40,7 @@ const ty_gpu_method ty_weighted_kernels = {
 
 enum { MOST_WORDS = 1 << 22 }; /* of ranks, keys and so on of one round of groups */
 
-/* What a device keeps for these. */
+/* What a device keeps for the next call. */
 struct ty_orders {
     ty_workspaces spaces;
     ty_program *programs[TY_ORDER_PROGRAMS][TALLY_F64 + 1]; /* by what they do and dtype */
@@ -162,7 +166,8 @@ tally_status ty_order_end(ty_order_run *r, tally_status status, int busy, tally_
     return status;
 }
 
-/* Where the numbers of a round of `groups` groups with `each` ranks lie. */
+/* Lays out the state, an array of words, for a round: `groups` groups of samples with `each` ranks.
+ */
 static tally_status lay_out(ty_order_run *r, uint64_t groups, uint32_t each, tally_error *error)
 {
     r->groups = groups;
@@ -179,7 +184,7 @@ static tally_status lay_out(ty_order_run *r, uint64_t groups, uint32_t each, tal
     return status;
 }
 
-/* Groups of one round with so many ranks each. */
+/* The groups of samples of one round, if each has so many ranks. */
 static uint64_t most_groups(uint32_t each)
 {
     return MOST_WORDS / (3 * (uint64_t)each + 4);
@@ -212,7 +217,8 @@ int64_t ty_order_key(const ty_order_run *r, uint64_t word)
     return r->key_words == 2 ? (int64_t)flipped : (int32_t)(uint32_t)flipped;
 }
 
-/* A round of ranks [at, at + each) of `count`: `words` has space for those of all its groups. */
+/* Finds the keys of ranks [at, at + each) of `count`, for each group of samples of the round.
+ * `words` has space for all of them. */
 static tally_status find_round(ty_order_run *r, const uint64_t *ranks, uint32_t count, uint32_t at,
                                uint64_t *words, int64_t *keys, uint64_t *nan, tally_error *error)
 {

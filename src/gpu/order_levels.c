@@ -21,8 +21,9 @@ ty_order_sizes ty_order_sizes_used = {.take = 1 << 17,
 
 enum { MOST_LEVELS = 8, PUT = 16 /* words of one order_put */ };
 
-/* One level: of at most `keys` keys, `drawn` are drawn, or all taken if there are no more; of them
- * one in `thin` is passed on by who sorts them first. What is kept goes to `to`. */
+/* One level searches at most `keys` keys. `drawn` of them are drawn, or all are taken if there are
+ * no more. They are sorted in short runs, and one in `thin` of each run goes on to the merge. The
+ * keys inside brackets are kept: they lie at `from` for this level, and go to `to` for the next. */
 typedef struct level {
     uint64_t keys, from, to;
     uint32_t drawn, thin;
@@ -110,8 +111,9 @@ static tally_status begin(const ty_order_run *r, uint64_t g, tally_error *error)
     return TY_ORDER_LAUNCH(r, "order_begin", 1, 0, args, error);
 }
 
-/* Keys to draw of n for `pairs` brackets, a power of two: at the first level what sorting more of
- * them takes, and what keeping less saves, in balance on an H100. */
+/* How many keys to draw of n, a power of two, for `pairs` brackets. More of them take longer to
+ * sort, but narrower brackets keep fewer keys: at the first level `best` is the balance on an H100.
+ */
 static uint32_t draws(uint64_t n, uint32_t pairs, int first)
 {
     const ty_order_sizes *z = &ty_order_sizes_used;
@@ -122,8 +124,7 @@ static uint32_t draws(uint64_t n, uint32_t pairs, int first)
     return drawn;
 }
 
-/* One in how many of the drawn keys is passed on: fewer long keys, of which several levels are
- * sorted. */
+/* One in how many of the drawn keys goes on to the merge: of keys of two words fewer go on. */
 static uint32_t thinned(uint32_t drawn, uint32_t pairs, uint32_t key_words)
 {
     const uint32_t few = key_words == 2 ? ORDER_FEW_KEYS / 4 : ORDER_FEW_KEYS;
@@ -134,9 +135,9 @@ static uint32_t thinned(uint32_t drawn, uint32_t pairs, uint32_t key_words)
     return thin;
 }
 
-/* The share of the keys of `pairs` gaps that brackets will keep, by order_bracket's arithmetic, and
- * some to spare: all ranks are lost where there is no space for what is kept. At the first level a
- * bracket is a share of all keys. */
+/* The share of its keys that a level will keep, by the arithmetic of order_bracket, and some to
+ * spare: where the kept keys find no space, all ranks are searched by digits. At the first level
+ * each bracket is a share of all keys; later of the keys of its own pair of ranks. */
 static double kept_share(const level *l, uint32_t pairs, int first)
 {
     const double width = ty_order_sizes_used.width / 16.0, runs = l->drawn / ORDER_RUN;
@@ -202,7 +203,7 @@ static tally_status draw(const ty_order_run *r, const level *l, int first, uint6
                            ORDER_RUN * r->key_words * 4 + 16, args, n, error);
 }
 
-/* What was drawn and passed on becomes one sorted run; *at gets where it is. */
+/* Merges the runs of drawn keys into one sorted run; *at gets where it begins. */
 static tally_status merge(const ty_order_run *r, const level *l, uint64_t *at, tally_error *error)
 {
     const uint32_t count = l->drawn / l->thin, team = ORDER_TEAM(r->group_size);
@@ -229,8 +230,8 @@ static tally_status merge(const ty_order_run *r, const level *l, uint64_t *at, t
     return status;
 }
 
-/* Local memory for a pass' counts and tree besides `fixed` bytes: where it has banks for 32 copies,
- * unless three groups of work-items, or one, would then not fit; else for one. */
+/* Local memory for a pass' counts and its tree of edges, beside `fixed` bytes of other use: up to
+ * 32 copies of them, one a bank, as far as three work-groups still fit on a unit. Else one copy. */
 static uint32_t tree_bytes(const ty_order_run *r, uint32_t fixed)
 {
     const ty_device *d = r->device;
@@ -248,7 +249,7 @@ static tally_status pass(const ty_order_run *r, const level *l, const level *nex
     const ty_grid *samples = r->source->samples;
     const uint32_t tile = r->group_size * (r->key_words == 2 ? 8 : 16);
     const uint32_t fixed = ((tile + ORDER_EXTRA) * r->key_words + ORDER_TABLE + 4) * 4;
-    const uint32_t room = tree_bytes(r, fixed), local = fixed + room;
+    const uint32_t tree = tree_bytes(r, fixed), local = fixed + tree;
     const char *kernel = !first ? "order_pass_kept" : "order_pass_view";
     ty_arg args[28];
     unsigned n = 0;
@@ -268,7 +269,7 @@ static tally_status pass(const ty_order_run *r, const level *l, const level *nex
     args[n++] = ty_arg_memory(r->kept);
     args[n++] = ty_arg_u64(l->to);
     args[n++] = ty_arg_u64(next->keys);
-    args[n++] = ty_arg_u32(room / 4);
+    args[n++] = ty_arg_u32(tree / 4);
     return ty_order_launch(r, kernel, ty_order_fill(r, local, l->keys / tile + 1), local, args, n,
                            error);
 }
@@ -285,8 +286,8 @@ static tally_status edges(const ty_order_run *r, const level *l, uint64_t at, in
                            args, error);
 }
 
-/* Whether what a level keeps is searched by digits, not by further levels: few ranks, and few
- * digits. */
+/* Whether the keys that a level keeps are searched by digits instead of by further levels: for few
+ * ranks, and keys of one word. */
 static int selects_kept(const ty_order_run *r, const level *next)
 {
     return r->each <= ORDER_SLOTS && r->key_words == 1 && next->keys < UINT32_MAX &&

@@ -106,7 +106,8 @@ static tally_status begin_histograms(ty_call *c, void **event, tally_error *erro
     return status;
 }
 
-/* What they stored is on its way to the host, unless it is another call's part. */
+/* Waits for the stored counts and adds them to the job's totals, unless another call has taken
+ * them over. */
 static tally_status take_histograms(ty_call *c, tally_error *error)
 {
     tally_status status = c->added ? TALLY_OK : ty_store_end(c, error);
@@ -125,8 +126,9 @@ static tally_status end_histograms(ty_call *c, void *event, tally_error *error)
     return status ? status : take_histograms(c, error);
 }
 
-/* Waits for what the caller is to find done, and gives the workspace back. After a failure what is
- * still under way uses it, and its queue may be in any state. */
+/* Ends a call and gives its workspace back. Without a stream of the caller's it waits until the
+ * output is written. After a failure it waits too, for the device may still use the workspace, and
+ * closes it, for its queue may be in any state. */
 static tally_status end(ty_call *c, tally_status status, tally_error *error)
 {
     const ty_device_ops *ops = c->device->ops;
@@ -149,7 +151,7 @@ static tally_status end(ty_call *c, tally_status status, tally_error *error)
     return status;
 }
 
-/* The next histograms are put on the device. */
+/* Queues all work of the next histograms, from c->h on. */
 static tally_status put_histograms(ty_call *c, void **event, tally_error *error)
 {
     const ty_job *job = c->job;
@@ -166,7 +168,7 @@ static tally_status put_histograms(ty_call *c, void **event, tally_error *error)
     return status;
 }
 
-/* All histograms; or all but the end of the last ones. */
+/* Counts all histograms. Without `ends` the last ones are queued but not waited for. */
 static tally_status run_histograms(ty_call *c, int ends, tally_error *error)
 {
     tally_status status = TALLY_OK;
