@@ -75,9 +75,9 @@ static int is_atomic(const ty_job *job)
 /* Whether every count of the output may grow by all of a histogram's samples. */
 static int all_can_grow(const ty_job *job)
 {
-    const uint64_t cells = job->histograms * job->plan->bins, *counts = job->output->counts;
+    const uint64_t bins = job->histograms * job->plan->bins, *counts = job->output->counts;
     int full = 0;
-    for (uint64_t i = 0; i < cells; i++)
+    for (uint64_t i = 0; i < bins; i++)
         full |= counts[i] > UINT64_MAX - job->elements;
     return !full;
 }
@@ -90,14 +90,14 @@ int ty_job_surely_commits(const ty_job *job)
            (!job->output->accumulate || all_can_grow(job));
 }
 
-/* Adds a slot's sum of integers to *sum, whose carries *carries counts. */
-static void add_slot(const ty_job *job, uint64_t cell, int64_t *sum, int64_t *carries)
+/* Adds the sum of integers at `at` to *sum, whose carries *carries counts. */
+static void add_slot(const ty_job *job, uint64_t at, int64_t *sum, int64_t *carries)
 {
-    ty_carry_add(sum, carries, job->isums[cell]);
-    *carries += job->carries[cell];
+    ty_carry_add(sum, carries, job->isums[at]);
+    *carries += job->carries[at];
 }
 
-/* Only the whole that a bin gets has to be an int64. */
+/* Sums may pass int64 on the way; what a bin has in the end may not. */
 static tally_status check_integers(const ty_job *job, uint64_t h, tally_error *error)
 {
     const tally_plan *plan = job->plan;
@@ -168,7 +168,7 @@ static tally_status check_flow_sums(const ty_job *job, uint64_t h, tally_error *
     return TALLY_OK;
 }
 
-/* While others add too. */
+/* While other threads may add to the same counts. */
 static void add_atomically(const ty_job *job, uint64_t h)
 {
     const tally_plan *plan = job->plan;
@@ -181,11 +181,11 @@ static void add_atomically(const ty_job *job, uint64_t h)
     }
 }
 
-/* The sum of a slot. */
-static tally_wide wide_at(const ty_job *job, uint64_t cell)
+/* The sum at `at`, as one number of 128 bits. */
+static tally_wide wide_at(const ty_job *job, uint64_t at)
 {
-    const int64_t low = job->isums[cell];
-    return (tally_wide){(uint64_t)low, job->carries[cell] - (low < 0)};
+    const int64_t low = job->isums[at];
+    return (tally_wide){(uint64_t)low, job->carries[at] - (low < 0)};
 }
 
 static void write_wide(const ty_job *job, uint64_t h)

@@ -11,13 +11,13 @@
 #include "plan/registry.h"
 #include "plan/plan.h"
 
-/* What adding up another thread's table takes, as measured: they take turns. */
+/* What a flush of one more worker takes, as measured: workers take turns. */
 static const double merge_seconds_a_bin = 1e-9;
 
 const double ty_unknown_seconds = 1e9;
 
-/* Blanks, then digits with perhaps a point among them, whatever point the locale has; NULL if it is
- * something else. */
+/* Blanks, then a number with a point or without one, read without the locale. Returns where it
+ * ends, or NULL if there is none. */
 static const char *read_decimal(const char *at, double *value)
 {
     double unit = 0;
@@ -133,8 +133,8 @@ static int is_uneven(const tally_plan *plan)
     return 0;
 }
 
-/* Where a table measured by `tune` lacks the row, looking in device memory is said to be ten times
- * as slow as the rest. */
+/* A table measured by `tune` may lack the row `edges`: a search, or a lookup in global memory, is
+ * then taken to be ten times as slow as even edges. */
 static double edges_speed(const ty_rate *most, const char *edges, double speed)
 {
     const int slow = !strcmp(edges, TY_RATE_SEARCHED_EDGES) || !strcmp(edges, TY_RATE_GLOBAL_EDGES);
@@ -155,13 +155,13 @@ static const char *edges_row(const tally_plan *plan, const char *method)
     return other ? TY_RATE_GLOBAL_EDGES : TY_RATE_GLOBAL_LOG;
 }
 
-/* So many uneven edges a thread of a processor searches, whatever their spacing, for 64-bit
- * integers any: samples in ns, as measured on a Zen 4. Else it depends on them, and they count as
- * fast. */
+/* Beyond so many uneven edges, and for 64-bit integers always, the processor searches among them:
+ * so many samples a ns and thread, as measured on a Zen 4. With fewer edges the time depends on
+ * their spacing, and the model takes it to be that of even ones. */
 enum { searched_bins = 65536 };
 static const double searched_rate = 0.03;
 
-/* That a call on the processor wakes. */
+/* The threads that a call on the processor wakes. */
 static double threads_of(const tally_plan *plan, double bytes)
 {
     const double all = plan->context->tuning->threads,
@@ -215,7 +215,8 @@ double ty_cost_lookup(const tally_plan *plan, const char *method, uint64_t spare
         return cost_by(plan, method,
                        plan->axes[0].about.kind == TALLY_AXIS_LOG ? TY_RATE_LOCAL_LOG
                                                                   : TY_RATE_LOCAL_EDGES);
-    /* Some edges fit in less, so that it goes before what only searches. */
+    /* The true lookup table may be smaller and fit, so this goes before a method that can only
+     * search. */
     return ty_cost(plan, method) * (is_uneven(plan) ? 0.99 : 1);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/dealing.h"
 
-/* What all devices do together, those not known as the mean of the others; *fastest of them. */
+/* The speed of all devices together, and *fastest, that of the fastest one. A device whose speed is
+ * not known yet counts as the mean of the others. */
 static double all_speeds(const ty_dealing *d, double *fastest)
 {
     double sum = 0;
@@ -17,7 +18,8 @@ static double all_speeds(const ty_dealing *d, double *fastest)
     return known ? sum * there / known : 0;
 }
 
-/* Half of what the device would do of all that is left; the least of one not known. */
+/* Half of the device's part of all that is left, by its speed; the smallest piece if that is not
+ * known. */
 static uint64_t share(const ty_dealing *d, uint64_t left, double speed, double all)
 {
     const double n = speed > 0 ? (double)left * (speed / all) / 2 : 0;
@@ -32,7 +34,8 @@ uint64_t ty_deal_next(ty_dealing *d, unsigned device, uint64_t *begin)
     const double all = all_speeds(d, &fastest);
     uint64_t n = share(d, left, speed, all);
     n = n > left ? left : n;
-    if (speed > 0 && (double)n / speed > (double)left / fastest) /* never the fastest */
+    if (speed > 0 &&
+        (double)n / speed > (double)left / fastest) /* the fastest would do all of it sooner */
         n = 0;
     d->gone[device] = !n;
     *begin = d->given;

@@ -4,10 +4,11 @@
 #include "core/source.h"
 #include "plan/plan.h"
 
-typedef tally_status (*counter)(ty_job *job, tally_error *error);
-typedef tally_status (*committer)(const ty_job *job, tally_error *error);
+typedef tally_status (*run_function)(ty_job *job, tally_error *error);
+typedef tally_status (*commit_function)(const ty_job *job, tally_error *error);
 
-static tally_status attempt(ty_job *job, counter run, committer commit, tally_error *error)
+static tally_status attempt(ty_job *job, run_function run, commit_function commit,
+                            tally_error *error)
 {
     tally_status status = ty_job_reserve(job, error);
     if (!status)
@@ -20,9 +21,10 @@ static tally_status attempt(ty_job *job, counter run, committer commit, tally_er
     return status;
 }
 
-/* The same of samples that are read while they are counted: never straight into the output, as
- * reading may fail. */
-static tally_status attempt_source(ty_job *job, counter run, committer commit, tally_error *error)
+/* The same where a source gives the samples. Reading them may fail, so nothing is counted straight
+ * into the output. */
+static tally_status attempt_source(ty_job *job, run_function run, commit_function commit,
+                                   tally_error *error)
 {
     ty_grid *grids[TY_JOB_GRIDS];
     ty_source_failure failure;
@@ -35,12 +37,13 @@ static tally_status attempt_source(ty_job *job, counter run, committer commit, t
     return status;
 }
 
-tally_status ty_job_execute(ty_job *job, counter run, committer commit, tally_error *error)
+tally_status ty_job_execute(ty_job *job, run_function run, commit_function commit,
+                            tally_error *error)
 {
     return (job->samples[0].source ? attempt_source : attempt)(job, run, commit, error);
 }
 
-/* Whether the counts need no totals, as they are written or added to the output at once. */
+/* Decides whether this job counts straight into the output, without totals. */
 static void choose_walk(ty_job *job)
 {
     const ty_backend *backend = job->plan->context->backend;
@@ -61,14 +64,14 @@ tally_status tally_execute(const tally_plan *plan, const tally_view *views,
         return status;
     if (output->on_device)
         return plan->context->backend->run(&job, error);
-    const counter run = plan->context->backend->run;
+    const run_function run = plan->context->backend->run;
     if (job.samples[0].source)
         return attempt_source(&job, run, ty_job_commit, error);
     choose_walk(&job);
     status = attempt(&job, run, ty_job_commit, error);
     if (status || !job.wrapped)
         return status;
-    job.direct = job.wrapped = 0; /* commit says which bin it was */
+    job.direct = job.wrapped = 0; /* counted again with totals: commit names the bin */
     job.walk = TY_WALK_NONE;
     return attempt(&job, run, ty_job_commit, error);
 }

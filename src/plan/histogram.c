@@ -15,7 +15,7 @@ typedef struct kept_plan {
     tally_plan *plan; /* NULL: none yet */
     unsigned size;    /* size_of the calls it is for */
     unsigned users;   /* calls under way */
-    uint64_t used;    /* when it was last taken; the oldest makes way */
+    uint64_t used;    /* when it was last taken; the least recently used plan is replaced */
 } kept_plan;
 
 /* All of it is read and written with the lock held. It is never freed: a thread may be counting
@@ -102,8 +102,8 @@ static tally_plan *find_plan(const tally_axis *axis, tally_dtype dtype, unsigned
     return NULL;
 }
 
-/* Keeps `plan` in place of the one that was not used for longest, which it returns, or returns
- * `plan` where all are in use. */
+/* Keeps `plan` in place of the least recently used one, which it returns; where all are in use it
+ * returns `plan` itself. The caller destroys what is returned. */
 static tally_plan *keep_plan(tally_plan *plan, unsigned size)
 {
     kept_plan *oldest = NULL;
@@ -119,7 +119,7 @@ static tally_plan *keep_plan(tally_plan *plan, unsigned size)
     return old;
 }
 
-/* The end of a call: back where it was found, or kept from now on. */
+/* The end of a call: its plan is given back, or if it is new kept for the next call. */
 static void give_back(tally_plan *plan, unsigned size)
 {
     const tally_axis *axis = &plan->axes[0].about;

@@ -8,7 +8,8 @@
 #include "cpu/statistics.h"
 #include "plan/plan.h"
 
-/* An extent of 1 is repeated along the samples'. */
+/* Where the grid has one batch, row, column or channel and the samples have more, it is repeated.
+ */
 static void broadcast(ty_grid *g, const ty_grid *samples)
 {
     if (g->batches == 1 && samples->batches != 1) {
@@ -182,7 +183,7 @@ unsigned ty_job_grids(ty_job *job, ty_grid **grids)
     return n;
 }
 
-/* Views with a source stand among their like, each with all elements. */
+/* If one view has a source, all have one, and each gives every element itself. */
 static tally_status check_sources(ty_job *job, tally_error *error)
 {
     ty_grid *grids[TY_JOB_GRIDS];
@@ -207,7 +208,7 @@ static tally_status check_sources(ty_job *job, tally_error *error)
     return TALLY_OK;
 }
 
-/* Everything that shares extents is reshaped together. */
+/* Samples, mask, weights and values stay alike: dimensions are joined in all of them or in none. */
 static void coalesce(ty_job *job)
 {
     ty_grid all[TY_JOB_GRIDS], *grids[TY_JOB_GRIDS];
@@ -282,11 +283,11 @@ tally_status ty_job_make(const tally_plan *plan, const tally_view *views,
     return status ? status : ty_job_finish(job, error);
 }
 
-static int reserve_totals(ty_job *job, size_t cells)
+static int reserve_totals(ty_job *job, size_t entries)
 {
-    const size_t bytes = cells * sizeof *job->totals;
+    const size_t bytes = entries * sizeof *job->totals;
     if (bytes < TY_BUFFER_KEPT_LEAST) {
-        job->totals = ty_calloc(cells, sizeof *job->totals);
+        job->totals = ty_calloc(entries, sizeof *job->totals);
         return job->totals != NULL;
     }
     job->totals_buffer = ty_buffer_take(&job->plan->context->totals, bytes);
@@ -297,11 +298,11 @@ static int reserve_totals(ty_job *job, size_t cells)
     return job->totals != NULL;
 }
 
-/* Of totals and of every other array. */
-static tally_status count_cells(const ty_job *job, uint64_t *cells, tally_error *error)
+/* Entries of the totals, and of each other array that runs along with them. */
+static tally_status count_entries(const ty_job *job, uint64_t *entries, tally_error *error)
 {
     const uint64_t each = job->direct ? TY_SLOT_EXTRA : job->plan->slots;
-    if (__builtin_mul_overflow(job->histograms, each, cells) || *cells >> 58)
+    if (__builtin_mul_overflow(job->histograms, each, entries) || *entries >> 58)
         return ty_error(error, TALLY_ERROR_MEMORY, "out of memory: %" PRIu64 " histograms",
                         job->histograms);
     return TALLY_OK;
@@ -312,35 +313,35 @@ tally_status ty_job_bytes(const ty_job *job, uint64_t *bytes, tally_error *error
     const tally_plan *plan = job->plan;
     const uint64_t more =
         (plan->weighted != 0) + ty_plan_sums_whole(plan) + (plan->options.sum_squares != 0);
-    uint64_t cells = 0;
-    tally_status status = count_cells(job, &cells, error);
+    uint64_t entries = 0;
+    tally_status status = count_entries(job, &entries, error);
     *bytes =
-        ty_buffer_bytes((size_t)cells * sizeof *job->totals) + more * cells * sizeof *job->sums;
+        ty_buffer_bytes((size_t)entries * sizeof *job->totals) + more * entries * sizeof *job->sums;
     return status;
 }
 
 tally_status ty_job_reserve(ty_job *job, tally_error *error)
 {
-    uint64_t cells = 0, bytes = 0;
-    tally_status status = count_cells(job, &cells, error);
+    uint64_t entries = 0, bytes = 0;
+    tally_status status = count_entries(job, &entries, error);
     if (!status)
         status = ty_job_bytes(job, &bytes, error);
     if (!status)
         status = ty_memory_check(bytes, "counts", NULL, error);
     if (status)
         return status;
-    int ok = reserve_totals(job, (size_t)cells);
+    int ok = reserve_totals(job, (size_t)entries);
     if (ok && job->plan->weighted == TALLY_RESULT_SUMS_F64)
-        ok = (job->sums = ty_calloc((size_t)cells, sizeof *job->sums)) != NULL;
+        ok = (job->sums = ty_calloc((size_t)entries, sizeof *job->sums)) != NULL;
     if (ok && ty_plan_sums_whole(job->plan))
-        ok = (job->isums = ty_calloc((size_t)cells, sizeof *job->isums)) &&
-             (job->carries = ty_calloc((size_t)cells, sizeof *job->carries));
+        ok = (job->isums = ty_calloc((size_t)entries, sizeof *job->isums)) &&
+             (job->carries = ty_calloc((size_t)entries, sizeof *job->carries));
     if (ok && job->plan->options.sum_squares)
-        ok = (job->squares = ty_calloc((size_t)cells, sizeof *job->squares)) != NULL;
+        ok = (job->squares = ty_calloc((size_t)entries, sizeof *job->squares)) != NULL;
     if (ok)
         return TALLY_OK;
     ty_job_release(job);
-    return ty_error_memory(error, "counts", cells * sizeof *job->totals);
+    return ty_error_memory(error, "counts", entries * sizeof *job->totals);
 }
 
 void ty_job_release(ty_job *job)

@@ -214,9 +214,8 @@ static int is_one_each(const parts_call *c)
     return 1;
 }
 
-/* Such parts are all put on their devices before this thread waits for the first, which is put
- * there last, for it may add up what the others count. Returns the first of those that were begun.
- */
+/* Starts every part on its device before any is waited for. The first part starts last, because its
+ * device may add up what the others counted. Parts from the returned one on were started. */
 static uint32_t start_one_each(parts_call *c, ty_call *calls, int adds)
 {
     tally_error why = {""};
@@ -252,7 +251,8 @@ static tally_status count_one_each(parts_call *c, int adds, tally_error *error)
     return TALLY_OK;
 }
 
-/* One device has all totals: they go to the output at once, unless they may be refused there. */
+/* The first device adds up all counts. They go straight to the output, unless commit may refuse
+ * them. */
 static void count_directly(parts_call *c)
 {
     c->whole.direct = ty_job_surely_commits(&c->whole);

@@ -278,8 +278,9 @@ static uint64_t bit_of(const ty_method *method)
     return UINT64_C(1) << i;
 }
 
-/* Has the backend ready *plan, which is destroyed if it cannot be. What `auto` took may want a
- * kernel that was not compiled with Tally where there is no compiler: then what is next best. */
+/* The backend prepares *plan: on a device it compiles or loads kernels. If that is impossible, as
+ * where no compiler is installed and the wheel lacks the kernel, `auto` takes the next best method;
+ * a method that was asked for by name fails, and *plan is destroyed. */
 static tally_status prepare(tally_context *context, const tally_plan_options *options,
                             tally_plan **plan, tally_error *error)
 {

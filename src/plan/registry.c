@@ -30,8 +30,8 @@ const ty_method *const ty_methods[] = {METHODS(ENTRY) NULL};
 
 enum { method_count = sizeof ty_methods / sizeof *ty_methods - 1 };
 
-/* "u8 i8 …" for each set of dtypes in use, made once a call into the caller's struct would be
- * awkward: the few sets that the registry uses are spelt out here. */
+/* The names of a set of dtypes, as a constant that tally_method_info can point to: each set that a
+ * method has stands here. */
 static const char *dtypes_text(uint32_t dtypes)
 {
     if (dtypes == (1u << TALLY_U8))

@@ -48,8 +48,8 @@ static const ty_backend *find_kind(const char *name, size_t length)
     return NULL;
 }
 
-/* Threads of a device. Beside the processor, which counts on all of them, they only copy samples
- * for it to fetch: a few keep up with a bus, and more take the processor's time. */
+/* Threads of a device. Where the processor counts too, on all threads, those of a GPU only copy
+ * samples to pinned memory: a few keep up with the bus, more would take time from the counting. */
 static uint32_t threads_of(const tally_context_options *options, const ty_backend *kind)
 {
     const uint32_t all = options->threads ? options->threads : ty_processors(), few = all / 4;
@@ -155,8 +155,7 @@ static uint32_t count_contexts(void)
     return 1;
 }
 
-/* What a context of several devices says of itself is ty_several's; this serves none in particular.
- */
+/* No device in particular: what the devices are, ty_several says. */
 static void describe(int32_t index, tally_device_info *info)
 {
     (void)index;
@@ -269,7 +268,7 @@ static void fail(deal *d, uint64_t begin, tally_status status, const char *forma
     pthread_mutex_unlock(&d->lock);
 }
 
-/* A source from an element on. */
+/* A source that begins at a later element of another one. */
 typedef struct shifted {
     tally_source source;
     const tally_source *from;
@@ -301,7 +300,7 @@ static void cut_grid(const deal *d, ty_grid *g, uint64_t begin, uint64_t count, 
 static void cut_job(const deal *d, ty_job *piece, const ty_job *totals, uint64_t begin,
                     uint64_t count, shifted *sources)
 {
-    ty_grid *grids[TALLY_MAX_DIMENSIONS + 2];
+    ty_grid *grids[TY_JOB_GRIDS];
     const tally_plan *plan = totals->plan;
     *piece = *totals;
     const unsigned n = ty_job_grids(piece, grids);
@@ -323,8 +322,8 @@ static void cut_job(const deal *d, ty_job *piece, const ty_job *totals, uint64_t
 static tally_status run_piece(const deal *d, const ty_job *totals, uint64_t begin, uint64_t count,
                               tally_error *error)
 {
-    shifted sources[TALLY_MAX_DIMENSIONS + 2];
-    ty_grid *grids[TALLY_MAX_DIMENSIONS + 2];
+    shifted sources[TY_JOB_GRIDS];
+    ty_grid *grids[TY_JOB_GRIDS];
     ty_source_failure failure;
     ty_job piece;
     cut_job(d, &piece, totals, begin, count, sources);
@@ -359,10 +358,10 @@ tally_status ty_several_reserve(ty_job *totals, const ty_job *whole, const tally
 
 void ty_several_add(ty_job *whole, const ty_job *totals)
 {
-    const uint64_t cells = whole->histograms * whole->plan->slots;
-    for (uint64_t i = 0; i < cells; i++)
+    const uint64_t entries = whole->histograms * whole->plan->slots;
+    for (uint64_t i = 0; i < entries; i++)
         whole->totals[i] += totals->totals[i];
-    for (uint64_t i = 0; whole->isums && i < cells; i++) {
+    for (uint64_t i = 0; whole->isums && i < entries; i++) {
         ty_carry_add(&whole->isums[i], &whole->carries[i], totals->isums[i]);
         whole->carries[i] += totals->carries[i];
     }
@@ -407,7 +406,7 @@ static void count_on_device(void *arg, unsigned part, unsigned worker)
 
 static void choose_cut(deal *d)
 {
-    ty_grid *grids[TALLY_MAX_DIMENSIONS + 2];
+    ty_grid *grids[TY_JOB_GRIDS];
     ty_job *job = d->job;
     const ty_grid *g = &job->samples[0];
     const uint64_t extents[] = {g->batches, g->rows, g->columns};
@@ -424,7 +423,7 @@ static void choose_cut(deal *d)
     /* Each piece also moves the totals, by 8 bytes a bin and more. */
     const uint64_t least = ty_several_least * (1 + job->plan->slots / (UINT64_C(1) << 18));
     d->dealing = (ty_dealing){.extent = extent, .least = least / unit_bytes + 1};
-    /* As many as there are pieces, the first ones; a call of one piece wakes no thread. */
+    /* No more devices than pieces: a call of one piece wakes no thread. */
     const uint64_t devices = job->plan->context->several->count, pieces = extent / d->dealing.least;
     d->dealing.devices = (unsigned)(pieces < devices ? pieces + 1 : devices);
     d->dealing.most =

@@ -23,30 +23,31 @@ typedef struct statistics_call {
     int sums;          /* they are asked for */
 } statistics_call;
 
-/* One bin's. */
-typedef struct cell {
+/* The statistics of one bin. */
+typedef struct bin_statistics {
     double count, weight, weight_squares, sum, mean, m2;
-} cell;
+} bin_statistics;
 
 /* ---- from totals ---- */
 
-static cell of_sums(const double *t)
+static bin_statistics of_sums(const double *t)
 {
-    return (cell){t[0], t[0], t[0], t[1], t[1] / t[0], NAN};
+    return (bin_statistics){t[0], t[0], t[0], t[1], t[1] / t[0], NAN};
 }
 
-static cell of_moments(const double *t, int sum)
+static bin_statistics of_moments(const double *t, int sum)
 {
     const double n = t[0], about = t[1] / n, m2 = t[2] - t[1] * about;
-    return (cell){n, n, n, sum ? fma(n, t[3], t[1]) : 0, t[3] + about, m2 < 0 ? 0 : m2};
+    return (bin_statistics){n, n, n, sum ? fma(n, t[3], t[1]) : 0, t[3] + about, m2 < 0 ? 0 : m2};
 }
 
-static cell of_weighted(const double *t, int sum)
+static bin_statistics of_weighted(const double *t, int sum)
 {
     const double w = t[0], about = t[1] / w;
     if (w == 0)
-        return (cell){t[5], w, t[4], t[1], NAN, NAN};
-    return (cell){t[5], w, t[4], sum ? fma(w, t[3], t[1]) : 0, t[3] + about, t[2] - t[1] * about};
+        return (bin_statistics){t[5], w, t[4], t[1], NAN, NAN};
+    return (bin_statistics){
+        t[5], w, t[4], sum ? fma(w, t[3], t[1]) : 0, t[3] + about, t[2] - t[1] * about};
 }
 
 /* Whole numbers of 192 bits, which wrap. */
@@ -88,7 +89,7 @@ static double exact_m2(const ty_exact *t)
     return ldexp((double)about.high, 128) + (double)about.low - (double)squared / (double)t->n;
 }
 
-static cell of_exact(const ty_exact *t, int exponent)
+static bin_statistics of_exact(const ty_exact *t, int exponent)
 {
     __extension__ typedef __int128 i128;
     const int unit = exponent - TY_EXACT_BITS;
@@ -97,17 +98,18 @@ static cell of_exact(const ty_exact *t, int exponent)
     const tally_wide wide = {(uint64_t)sum, (int64_t)(sum >> 64)};
     const double mean =
         (double)(int64_t)(sum / (i128)t->n) + (double)(int64_t)(sum % (i128)t->n) / n;
-    return (cell){
+    return (bin_statistics){
         n, n, n, ty_wide_value(wide, unit + 63), ldexp(mean, unit), ldexp(exact_m2(t), 2 * unit)};
 }
 
-/* Of one column's totals. */
-static cell cell_of(const ty_statistics *s, uint32_t value, const void *total, int sum)
+/* What one total says. */
+static bin_statistics statistics_of(const ty_statistics *s, uint32_t value, const void *total,
+                                    int sum)
 {
-    static const cell empty = {0, 0, 0, 0, NAN, NAN};
+    static const bin_statistics empty = {0, 0, 0, 0, NAN, NAN};
     const double *t = total;
     switch (s->kind) {
-    case TY_STATISTICS_SUMS: /* nothing by nothing is NaN */
+    case TY_STATISTICS_SUMS: /* of an empty bin 0 / 0, which is NaN */
         return of_sums(t);
     case TY_STATISTICS_MOMENTS:
         return of_moments(t, sum);
@@ -126,23 +128,24 @@ static cell cell_of(const ty_statistics *s, uint32_t value, const void *total, i
             to->field[at] = (value);                                                               \
     } while (0)
 
-/* Infinite and NaN values, which whole numbers do not hold. */
-static void mark_odd(cell *c, unsigned char odd)
+/* Sums of whole numbers hold no infinite values and no NaN; `odd` says which of them were there. */
+static void mark_odd(bin_statistics *b, unsigned char odd)
 {
     if (!odd)
         return;
-    c->sum = c->mean = odd == 1 ? INFINITY : odd == 2 ? -INFINITY : NAN;
-    c->m2 = NAN;
+    b->sum = b->mean = odd == 1 ? INFINITY : odd == 2 ? -INFINITY : NAN;
+    b->m2 = NAN;
 }
 
-static void write_cell(const tally_statistics *to, uint64_t at, const cell *c, const double *ends)
+static void write_bin(const tally_statistics *to, uint64_t at, const bin_statistics *b,
+                      const double *ends)
 {
-    WRITE(count, (uint64_t)c->count);
-    WRITE(weight, c->weight);
-    WRITE(weight_squares, c->weight_squares);
-    WRITE(sum, c->sum);
-    WRITE(mean, c->mean);
-    WRITE(m2, c->m2);
+    WRITE(count, (uint64_t)b->count);
+    WRITE(weight, b->weight);
+    WRITE(weight_squares, b->weight_squares);
+    WRITE(sum, b->sum);
+    WRITE(mean, b->mean);
+    WRITE(m2, b->m2);
     if (!ends)
         return;
     const int empty = -ends[0] > ends[1];
@@ -150,7 +153,7 @@ static void write_cell(const tally_statistics *to, uint64_t at, const cell *c, c
     WRITE(max, empty ? NAN : 0.0 + ends[1]);
 }
 
-/* One slot of a column's totals, added to another one. */
+/* Adds the total at `from` to the one at `to`, and clears it. */
 static void move_total(ty_statistics *s, uint64_t to, uint64_t from)
 {
     const size_t bytes = ty_statistics_bytes(s->kind);
@@ -168,10 +171,10 @@ static void move_total(ty_statistics *s, uint64_t to, uint64_t from)
     from_ends[0] = from_ends[1] = -INFINITY;
 }
 
-/* n totals from `first` on, into arrays from `at` on; then they are cleared, while they are near.
- */
-static void write_cells(const statistics_call *call, ty_statistics *s, uint32_t value,
-                        const tally_statistics *to, uint64_t at, uint64_t first, uint64_t n)
+/* Writes n totals from `first` on to the arrays from `at` on. Totals are cleared as soon as they
+ * are written, while they are in the cache. */
+static void write_totals(const statistics_call *call, ty_statistics *s, uint32_t value,
+                         const tally_statistics *to, uint64_t at, uint64_t first, uint64_t n)
 {
     enum { SOME = 256 };
     const size_t bytes = ty_statistics_bytes(s->kind);
@@ -181,10 +184,10 @@ static void write_cells(const statistics_call *call, ty_statistics *s, uint32_t 
             s->extreme_totals ? &s->extreme_totals[TY_EXTREMES_FIELDS * first] : NULL;
         some = n < SOME ? n : SOME;
         for (uint64_t i = 0; i < some; i++) {
-            cell c = cell_of(s, value, totals + i * bytes, call->sums);
+            bin_statistics b = statistics_of(s, value, totals + i * bytes, call->sums);
             if (s->odds)
-                mark_odd(&c, s->odds[first + i]);
-            write_cell(to, at + i, &c, ends ? ends + TY_EXTREMES_FIELDS * i : NULL);
+                mark_odd(&b, s->odds[first + i]);
+            write_bin(to, at + i, &b, ends ? ends + TY_EXTREMES_FIELDS * i : NULL);
         }
         memset(totals, 0, some * bytes);
     }
@@ -199,13 +202,13 @@ static void write_column(const statistics_call *call, ty_statistics *s, uint32_t
     for (uint32_t slot = plan->bins; slot < plan->slots; slot++)
         if (ty_plan_clamped(plan, slot) != slot)
             move_total(s, first + ty_plan_clamped(plan, slot), first + slot);
-    write_cells(call, s, value, &call->bins, row * plan->bins, first, plan->bins);
-    write_cells(call, s, value, &call->flows, row * FLOWS, first + plan->bins, FLOWS);
+    write_totals(call, s, value, &call->bins, row * plan->bins, first, plan->bins);
+    write_totals(call, s, value, &call->flows, row * FLOWS, first + plan->bins, FLOWS);
     memset((unsigned char *)s->totals + (first + plan->bins + FLOWS) * bytes, 0,
            (s->entries - plan->bins - FLOWS) * bytes);
 }
 
-/* Of all totals but the extremes. */
+/* The bytes of all totals but the extremes. */
 static size_t totals_bytes(const statistics_call *call)
 {
     const ty_statistics *s = &call->found;
@@ -370,9 +373,9 @@ static tally_status reserve(statistics_call *call, tally_error *error)
     ty_statistics_lay_out(s, call->job.plan);
     const size_t each =
         ty_statistics_bytes(s->kind) + (s->extremes ? TY_EXTREMES_FIELDS * sizeof(double) : 0) + 1;
-    uint64_t cells, bytes;
-    if (__builtin_mul_overflow(call->job.histograms, s->entries * s->count, &cells) ||
-        __builtin_mul_overflow(cells, (uint64_t)each, &bytes) || bytes >> 62)
+    uint64_t all, bytes;
+    if (__builtin_mul_overflow(call->job.histograms, s->entries * s->count, &all) ||
+        __builtin_mul_overflow(all, (uint64_t)each, &bytes) || bytes >> 62)
         return ty_error(error, TALLY_ERROR_MEMORY, "out of memory: %" PRIu64 " histograms",
                         call->job.histograms);
     tally_status status = ty_memory_check(bytes, "statistics", NULL, error);
@@ -388,11 +391,11 @@ static tally_status reserve(statistics_call *call, tally_error *error)
     call->buffer->clean = 0; /* until commit has cleared them */
     if (s->extremes)
         s->extreme_totals = (double *)(void *)((unsigned char *)s->totals + sums);
-    for (uint64_t i = 0; s->extremes && i < cells * TY_EXTREMES_FIELDS; i++)
+    for (uint64_t i = 0; s->extremes && i < all * TY_EXTREMES_FIELDS; i++)
         s->extreme_totals[i] = -INFINITY;
     if (call->job.plan->context->backend->has_memory) {
-        s->odds = (unsigned char *)s->totals + cells * (each - 1);
-        memset(s->odds, 0, (size_t)cells);
+        s->odds = (unsigned char *)s->totals + all * (each - 1);
+        memset(s->odds, 0, (size_t)all);
     }
     return TALLY_OK;
 }

@@ -118,7 +118,7 @@ tally_status ty_tuning_open(tally_context *context, tally_error *error)
     return TALLY_OK;
 }
 
-/* With a point, whatever the locale has; what is measured is never nothing. */
+/* Written without the locale; at least 0.0001, for nothing measured takes no time. */
 static void write_decimal(FILE *file, double value)
 {
     uint64_t parts = value > 1e-4 ? (uint64_t)(value * 1e4 + 0.5) : 1;
