@@ -61,12 +61,13 @@ typedef struct ty_call {
 
 /* ---- what methods write `enqueue` with; all work is done in the order of these calls ---- */
 
-/* At least `bytes` of device memory for partial histograms, or for anything else; it stays with the
- * plan, and what is in it means nothing. */
+/* At least `bytes` of device memory, for partials or for anything else. The workspace keeps it for
+ * the next call; it is not cleared. */
 tally_status ty_call_partials(ty_call *call, uint64_t bytes, ty_memory *memory, tally_error *error);
 tally_status ty_call_scratch(ty_call *call, uint64_t bytes, ty_memory *memory, tally_error *error);
 
-/* A word for each slot of the plan and one more, zero before a launch and to be left so. */
+/* A word for each slot of the plan and one more. They are zero before a launch, which leaves them
+ * zero. */
 tally_status ty_call_table(ty_call *call, ty_memory *memory, tally_error *error);
 
 tally_status ty_call_clear(ty_call *call, ty_memory memory, uint64_t offset, uint64_t bytes,
@@ -79,7 +80,7 @@ tally_status ty_call_launch(ty_call *call, const char *kernel, const ty_launch *
 /* The arguments of a kernel that counts one packed column: TY_COUNT_ARGS of kernels/sample.h. */
 enum { TY_COLUMN_COUNT = 7, TY_STORE_COUNT = 6 };
 unsigned ty_call_column(const ty_call *call, ty_memory out, uint32_t pass, ty_arg *args);
-/* The byte where its samples begin, and the memory that they are in. */
+/* The byte in the samples' memory where the launch's samples begin. */
 uint64_t ty_call_offset(const ty_call *call);
 /* TY_OUTPUT_ARGS of kernels/output.h, from args[n] on; returns where they end. */
 unsigned ty_call_store(const ty_call *call, ty_arg *args, unsigned n);
@@ -96,8 +97,8 @@ typedef struct ty_partials {
 /* Adds the partials up in 64 bits and stores them: kernels/merge.cl. */
 tally_status ty_call_merge(ty_call *call, const ty_partials *partials, tally_error *error);
 
-/* The usual way of a method with one kernel `count` over a packed column: partials that it adds up
- * by atomics, if they must be `cleared` before, its launch, then the merge. */
+/* What most methods with one kernel `count` over a packed column do: make memory for the partials,
+ * clear it if the kernel adds to it by atomics (`cleared`), launch `count`, then merge. */
 typedef struct ty_counting {
     uint32_t partials; /* 0: one a group */
     uint32_t words;    /* 0: the plan's slots; else values of bytes, shifted right by raw_shift */
@@ -110,8 +111,8 @@ tally_status ty_call_count(ty_call *call, const ty_counting *counting, tally_err
 /* The key of one launch: the setting "key", or if that is 0 one that cannot be known before. */
 uint32_t ty_call_key(const ty_call *call);
 
-/* Around what adds partials up and stores them: the seconds it takes, if the caller asks. `status`
- * is what became of it. */
+/* These stand around the launches that add partials up and store them, and take their seconds if
+ * the caller asks for them. `status` is that of the launches. */
 tally_status ty_call_merge_begin(ty_call *call, void **event, tally_error *error);
 tally_status ty_call_merge_end(ty_call *call, void *event, tally_status status, tally_error *error);
 
@@ -119,10 +120,11 @@ tally_status ty_call_merge_end(ty_call *call, void *event, tally_status status, 
 
 /* run.c: the whole job: what tally_execute calls for a plan on a device. */
 tally_status ty_gpu_run(ty_job *job, tally_error *error);
-/* The same in two steps, of samples on the device into totals of the host: it is all put on the
- * device, with the copy to the host if it `fetches`, but for several rounds of histograms without
- * waiting; then waited for, and added to the job's totals. The second is called whatever became of
- * the first: with its status, or another failure because of which the call ends. */
+/* The same in two steps, for samples on the device and totals on the host. ty_gpu_start queues all
+ * work, and the copy to the host if it `fetches`; it waits for nothing but the rounds before the
+ * last where the histograms take several. ty_gpu_finish waits and adds to the job's totals. It is
+ * always called after ty_gpu_start: `status` is what that returned, or another failure that ends
+ * the call. */
 tally_status ty_gpu_start(ty_call *call, ty_job *job, int fetches, tally_error *error);
 tally_status ty_gpu_finish(ty_call *call, tally_status status, tally_error *error);
 
@@ -147,7 +149,8 @@ size_t ty_cell_bytes(const tally_plan *plan);
 tally_status ty_store_begin(ty_call *call, tally_error *error);
 /* Zeros where nothing has been stored yet, unless it is added to. */
 tally_status ty_store_clear(ty_call *call, tally_error *error);
-/* Ends them: an output in host memory gets what was stored, once that is on its way. */
+/* Starts the copy of what was stored to the host, then waits for it and adds it to the job's
+ * totals: for an output in host memory. */
 tally_status ty_store_fetch(ty_call *call, tally_error *error);
 tally_status ty_store_end(ty_call *call, tally_error *error);
 /* Whether `count` of so many bytes are at a caller's address in device memory, aligned. */

@@ -18,15 +18,15 @@ int ty_order_is_packed(const ty_device *device, const ty_order_source *source, u
             (bytes - 1)) == 0;
 }
 
-/* Of what OpenCL says a group may have, a driver may keep some: NVIDIA's refuses a kernel that
- * takes all. */
+/* 1 KiB less than what OpenCL promises a work-group: NVIDIA's driver refuses a kernel that takes
+ * all. */
 uint32_t ty_order_local_most(const ty_device *d, uint32_t groups)
 {
     const uint32_t most = d->unit_local_bytes / groups, group = d->local_bytes;
     return (most < group ? most : group) - 1024;
 }
 
-/* What kernels that search a group of samples by a group of work-items are given first. */
+/* The first arguments of the kernels that search a group of samples by one work-group. */
 static unsigned digits_args(const ty_order_run *r, uint64_t g, ty_arg *args)
 {
     const ty_order_source *s = r->source;
@@ -53,7 +53,8 @@ tally_status ty_order_by_digits(const ty_order_run *r, uint64_t g, uint64_t coun
     return ty_order_launch(r, "order_by_digits", count, local, args, n, error);
 }
 
-/* Their keys are kept in local memory where that leaves space for two groups of work-items. */
+/* If two work-groups of a unit can each hold a row's keys in local memory, keys are read once only.
+ */
 tally_status ty_order_by_rows(const ty_order_run *r, tally_error *error)
 {
     const ty_device *d = r->device;

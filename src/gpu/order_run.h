@@ -25,11 +25,11 @@ typedef struct ty_order_run {
     uint32_t each; /* ranks of a group */
     uint64_t first, groups;
     uint64_t q, ranks, parts, found, nan, kinds, words;
-    int counted; /* the kinds are there */
+    int counted; /* `kinds` has been filled, by ty_order_count */
     int recording, capture_mode, entered;
 } ty_order_run;
 
-/* Begins a call by one of the programs, and ends it; `busy`: it is under way still. */
+/* Begins a call by one of the programs, and ends it; `busy`: do not wait for the device. */
 tally_status ty_order_begin(ty_order_run *run, tally_context *context,
                             const ty_order_source *source, int program, tally_error *error);
 tally_status ty_order_end(ty_order_run *run, tally_status status, int busy, tally_error *error);
@@ -59,18 +59,19 @@ tally_status ty_order_count(const ty_order_run *run, tally_error *error);
 /* Whether all samples of a batch and channel follow each other, the first at a multiple of so many
  * bytes. */
 int ty_order_is_packed(const ty_device *device, const ty_order_source *source, unsigned bytes);
-/* Local memory of a group of work-items where `groups` of them share a unit. */
+/* The local memory of a work-group if `groups` of them share a compute unit. */
 uint32_t ty_order_local_most(const ty_device *device, uint32_t groups);
 /* Samples of the g-th group of this round, which are packed, as arguments; returns how many. */
 unsigned ty_order_packed_args(const ty_order_run *run, uint64_t g, ty_arg *args);
 
-/* By digits, each group of samples by a group of work-items: those from number g on, with `lost`
- * what is still to be found of one; or all. */
+/* By digits, a work-group for each group of samples: for `count` groups from number g on, with
+ * `lost` only the ranks that are not found yet. ty_order_by_rows does so for all groups of the
+ * round. */
 tally_status ty_order_by_digits(const ty_order_run *run, uint64_t g, uint64_t count, int lost,
                                 tally_error *error);
 tally_status ty_order_by_rows(const ty_order_run *run, tally_error *error);
-/* Whether all groups of work-items shall search together: one quantile, of packed samples so few
- * that reading them for each digit takes less time than the steps of levels. */
+/* Whether all work-groups search together by digits: for one quantile of packed samples, so few
+ * that reading them once for each digit takes less time than levels. */
 int ty_order_are_middle(const ty_order_run *run);
 /* By digits, the g-th group of samples by all groups of work-items: at most `n` keys, its samples
  * or those that were kept from `from` on. */

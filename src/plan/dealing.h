@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How samples are dealt to devices of unlike speeds: in pieces by what each did last, smaller
- * towards the end, where a slow device takes none that the others would be done with sooner. No
- * locks. */
+/* How samples are dealt to devices of unlike speeds: in pieces. A piece's size follows the speed of
+ * its device at the last one, and shrinks towards the end. There a slow device gets none if the
+ * fastest would do all the rest sooner. The caller locks. */
 #ifndef TY_DEALING_H
 #define TY_DEALING_H
 

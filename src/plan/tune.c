@@ -14,7 +14,7 @@
 #include "plan/registry.h"
 #include "plan/tuning.h"
 
-/* The bins of a class are measured at its end; the last serves all that is above, too. */
+/* A class of bins reaches up to its number, at which it is measured; the last one has no end. */
 static const uint64_t classes[] = {256, 2048, 16384, 56000, 110000, 1 << 20, 4 << 20};
 static const tally_dtype dtypes[] = {TALLY_U8, TALLY_U16, TALLY_F32, TALLY_F64};
 
@@ -105,14 +105,15 @@ static tally_status measure(const tune *t, const tally_plan *plan, const void *d
 {
     size_t size = tally_dtype_bytes(plan->options.dtypes[0]);
     double of_all =
-        (double)ty_plan_bytes(plan) / (double)size; /* weights and the rest count, too */
+        (double)ty_plan_bytes(plan) / (double)size; /* with weights and other dimensions */
     double few = time_calls(t, plan, data, few_samples, error), many = few;
     uint64_t bytes = 0;
     for (int i = 0; i < 2 && many >= 0 && many - few < long_enough; i++)
         many = time_calls(t, plan, data, (bytes = sizes[i]) / size, error);
     if (few < 0 || many < 0)
         return TALLY_ERROR_DEVICE;
-    /* What the clock cannot tell apart counts as if its whole call went into the bytes. */
+    /* Where the large call is not slower than the small one, all of its time is put down to the
+     * bytes. */
     double beyond = many > few ? many - few : many;
     rate->call_us = few * 1e6;
     rate->gbps = of_all * (double)(bytes - few_samples * size) / beyond * 1e-9;
