@@ -5,7 +5,7 @@
     bench/plots.py [--check]                    all pictures of docs/, from the lines in bench/results
     bench/plots.py LINES.jsonl… -o DIR [--svg]  what these lines of `tally-bench --figure` hold, to DIR/NAME.png
 
-Needs matplotlib (scripts/setup.sh check), but for --check, which says whether the pictures of docs/ were drawn from the
+Needs matplotlib (scripts/setup.sh check; 3.7 for the package's calls), but for --check, which says whether the pictures of docs/ were drawn from the
 lines and by the descriptions that are there: each holds their SHA-256.
 """
 
