@@ -15,8 +15,8 @@ export JOBS=${JOBS:-$(nproc)}
 # tests (cmake/TallyTests.cmake), and once for all stages: PoCL keeps them. Tally's own cache, for
 # which PoCL compiles each again, is off where it is not what a test is about.
 export POCL_CACHE_DIR=$PWD/build/pocl POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable TALLY_CACHE_DIR=/dev/null
-# What was compiled for one stage is taken for others: the wheel is made of what gcc's stage compiled. Ninja spends
-# a third of make's time on six hundred small jobs.
+# What was compiled for one stage is taken for others: the wheel is made of what gcc's stage compiled. Ninja
+# starts six hundred small jobs in two thirds of make's time.
 if command -v ccache >/dev/null; then
     export CCACHE_DIR=${CCACHE_DIR:-$PWD/build/ccache} CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
     export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
