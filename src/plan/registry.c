@@ -2,6 +2,8 @@
 #include "plan/registry.h"
 
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,23 +32,25 @@ const ty_method *const ty_methods[] = {METHODS(ENTRY) NULL};
 
 enum { method_count = sizeof ty_methods / sizeof *ty_methods - 1 };
 
-/* The names of a set of dtypes, as a constant that tally_method_info can point to: each set that a
- * method has stands here. */
-static const char *dtypes_text(uint32_t dtypes)
+/* The names of a set of dtypes; text[64]. */
+static const char *dtypes_text(uint32_t dtypes, char *text)
 {
-    if (dtypes == (1u << TALLY_U8))
-        return "u8";
-    if (dtypes == (1u << TALLY_U8 | 1u << TALLY_I8))
-        return "u8 i8";
-    if (dtypes == (1u << TALLY_U16 | 1u << TALLY_I16 | 1u << TALLY_F16 | 1u << TALLY_BF16))
-        return "u16 i16 f16 bf16";
-    if (dtypes == (1u << TALLY_F32))
-        return "f32";
-    if (dtypes == (1u << TALLY_F32 | 1u << TALLY_F64))
-        return "f32 f64";
-    if (dtypes == (UINT32_MAX & ~(1u << TALLY_U8 | 1u << TALLY_I8)))
-        return "u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64";
-    return "u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64";
+    size_t at = 0;
+    for (int d = TALLY_U8; d <= TALLY_F64; d++) {
+        if (dtypes >> d & 1)
+            at += (size_t)snprintf(text + at, 64 - at, "%s%s", at ? " " : "",
+                                   tally_dtype_name((tally_dtype)d));
+    }
+    return text;
+}
+
+/* Those of every method, for tally_method_info points to them. */
+static char all_dtypes[method_count][64];
+
+static void write_dtypes(void)
+{
+    for (int i = 0; i < method_count; i++)
+        dtypes_text(ty_methods[i]->dtypes, all_dtypes[i]);
 }
 
 static const char *devices_text(uint32_t devices)
@@ -95,6 +99,7 @@ tally_status ty_method_supports(const ty_method *m, tally_plan *plan, tally_erro
     } bits[] = {{TALLY_DEVICE_CPU, TY_ON_CPU},
                 {TALLY_DEVICE_OPENCL, TY_ON_OPENCL},
                 {TALLY_DEVICE_CUDA, TY_ON_CUDA}};
+    char text[64];
     uint32_t bit = 0;
     for (int i = 0; i < 3; i++)
         bit |= bits[i].device == plan->context->device ? bits[i].bit : 0;
@@ -104,7 +109,8 @@ tally_status ty_method_supports(const ty_method *m, tally_plan *plan, tally_erro
     for (uint32_t d = 0; d < plan->options.dimensions; d++) {
         if (!(m->dtypes >> plan->options.dtypes[d] & 1))
             return ty_error(error, TALLY_ERROR_UNSUPPORTED, "method %s counts %s, not %s", m->name,
-                            dtypes_text(m->dtypes), tally_dtype_name(plan->options.dtypes[d]));
+                            dtypes_text(m->dtypes, text),
+                            tally_dtype_name(plan->options.dtypes[d]));
     }
     if (plan->bins < m->bins_min || plan->bins > m->bins_max)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
@@ -149,13 +155,15 @@ tally_status tally_method_get(uint32_t i, tally_method_info *info, tally_error *
     if (i >= method_count)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "method %u: there are %d", i, method_count);
     static const tally_parameter none = {NULL, 0, 0, 0, NULL};
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, write_dtypes);
     const ty_method *m = ty_methods[i];
     *info = (tally_method_info){sizeof *info,
                                 m->name,
                                 m->source,
                                 m->summary,
                                 devices_text(m->devices),
-                                dtypes_text(m->dtypes),
+                                all_dtypes[i],
                                 m->bins_min,
                                 m->bins_max,
                                 m->parameters ? m->parameters : &none};
