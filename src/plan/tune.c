@@ -336,7 +336,9 @@ tally_status tally_tune(tally_context *context,
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "a context of several devices: tune each of them by a context of its own");
     tally_context *single;
-    tally_status status = open_single(context, &single, error);
+    tally_status status = ty_tuning_path(context, path, 1024, error); /* before minutes of work */
+    if (!status)
+        status = open_single(context, &single, error);
     if (status)
         return status;
     tune t = {.context = single ? single : context,
@@ -348,7 +350,7 @@ tally_status tally_tune(tally_context *context,
     else
         status = measure_all(&t, context, progress, user, error);
     if (!status)
-        status = ty_tuning_save(context, t.tuning, path, 1024, error);
+        status = ty_tuning_save(context, t.tuning, path, error);
     ty_free(t.host);
     ty_free(t.counts);
     ty_free(t.tuning);

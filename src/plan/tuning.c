@@ -138,15 +138,24 @@ static int write_rows(FILE *file, const char *head, const ty_tuning *tuning)
     return !ferror(file);
 }
 
-tally_status ty_tuning_save(const tally_context *context, const ty_tuning *tuning, char *path,
-                            size_t size, tally_error *error)
+tally_status ty_tuning_path(const tally_context *context, char *path, size_t size,
+                            tally_error *error)
+{
+    char name[176];
+    name_device(context, name, sizeof name);
+    return make_path(name, 1, path, size)
+               ? TALLY_OK
+               : ty_error(
+                     error, TALLY_ERROR_IO,
+                     "no folder to keep speeds in: set TALLY_CACHE_DIR, XDG_CACHE_HOME or HOME");
+}
+
+tally_status ty_tuning_save(const tally_context *context, const ty_tuning *tuning, const char *path,
+                            tally_error *error)
 {
     char name[176], head[320], temporary[1040];
     name_device(context, name, sizeof name);
     make_head(name, head, sizeof head);
-    if (!make_path(name, 1, path, size))
-        return ty_error(error, TALLY_ERROR_IO,
-                        "no folder to keep speeds in: set TALLY_CACHE_DIR, XDG_CACHE_HOME or HOME");
     snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
     int fd = mkstemp(temporary);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");

@@ -10,8 +10,11 @@
  * defaults, the note saying why. */
 tally_status ty_tuning_open(tally_context *context, tally_error *error);
 
-/* Keeps `tuning` as what was measured on the context's device; `path` gets the file's name. */
-tally_status ty_tuning_save(const tally_context *context, const ty_tuning *tuning, char *path,
-                            size_t size, tally_error *error);
+/* The file that keeps what was measured on the context's device; its folder is made. */
+tally_status ty_tuning_path(const tally_context *context, char *path, size_t size,
+                            tally_error *error);
+/* Writes it. */
+tally_status ty_tuning_save(const tally_context *context, const ty_tuning *tuning, const char *path,
+                            tally_error *error);
 
 #endif

@@ -162,5 +162,6 @@ LC_ALL=de_DE.ISO-8859-1 "$TALLY" n.txt | grep -q '#' || fail "blocks in a locale
 expect 2 'takes no file' -- "$TALLY" tune photo.png
 expect 2 'auto, cpu, cuda, opencl' -- "$TALLY" tune --device nonsense
 expect 2 'integer from 1 to 1024' -- "$TALLY" tune --threads 0
+TALLY_CACHE_DIR=/dev/null expect 1 'no folder to keep speeds in' -- timeout 10 "$TALLY" tune
 expect 3 'none|no CUDA|cuda' -- env TALLY_CUDA_LIBRARY=none "$TALLY" tune --device cuda
 finish
