@@ -483,6 +483,10 @@ static tally_status cpu_prepare(tally_plan *plan, tally_error *error)
     state->in_place = plan->method->backend == &ty_in_place_method;
     const ty_method *tables = plan->weighted ? &ty_cpu_weights : &ty_cpu_tables;
     state->method = (state->in_place ? tables : plan->method)->backend;
+    if (!state->method->most && !state->method->whole)
+        return ty_error(error, TALLY_ERROR_INTERNAL,
+                        "method %s does not say how many elements its tables take (most)",
+                        plan->method->name);
     for (uint32_t d = 0; d < plan->options.dimensions; d++) {
         tally_status status = TALLY_OK;
         if (!ty_even_serves(&plan->axes[d]))

@@ -61,7 +61,7 @@ typedef struct ty_cpu_method {
     void (*count)(void *state, const ty_job *job, uint64_t batch, uint64_t begin, uint64_t end);
     /* Adds the state to the batch's totals and clears it. Never called twice at once in a job. */
     void (*flush)(void *state, ty_job *job, uint64_t batch);
-    uint64_t most; /* elements that a state takes between flushes */
+    uint64_t most; /* elements that a state takes between flushes; not 0 */
     int ordered;   /* the order of additions matters: parts by the job alone, flushed in order */
     /* Optional, for a job that one thread does, of an ordered method in one part, and nobody
      * watches: counts straight into the job's totals and returns 1, or returns 0 for the usual way.

@@ -2,7 +2,7 @@
 /*
  * Settings of a method: what is no whole number within the limits is refused with the limits,
  * before the method's own supports() sees it; those that tests draw are within the limits of every
- * method.
+ * method. And what else of a method's row is refused or told.
  *
  *     test_settings [SEED]
  */
@@ -12,6 +12,8 @@
 
 #include "../../common/random_settings.h"
 #include "input_help.h"
+#include "core/alloc.h"
+#include "cpu/cpu.h"
 #include "plan/registry.h"
 #include "plan/plan.h"
 
@@ -96,6 +98,42 @@ static void test_limits(tally_plan *plan)
     CHECK(set(plan, "shift", "-8", &error) == TALLY_OK && seen == 64);
 }
 
+/* The dtypes of a method are named, whichever they are. */
+static void test_dtypes(tally_plan *plan)
+{
+    tally_error error;
+    ty_method few = method;
+    few.dtypes = 1u << TALLY_F32 | 1u << TALLY_U16;
+    CHECK(ty_method_supports(&few, plan, &error) == TALLY_ERROR_UNSUPPORTED &&
+          !strcmp(error.message, "method some counts u16 f32, not u8"));
+    for (uint32_t m = 0; m < tally_method_count(); m++) {
+        tally_method_info info = {.struct_size = sizeof info};
+        uint32_t named = 0;
+        CHECK(!tally_method_get(m, &info, NULL));
+        for (int d = TALLY_U8; d <= TALLY_F64; d++) {
+            char list[80], word[8];
+            snprintf(list, sizeof list, " %s ", info.dtypes);
+            snprintf(word, sizeof word, " %s ", tally_dtype_name((tally_dtype)d));
+            named |= strstr(list, word) ? 1u << d : 0;
+        }
+        CHECK_SAY(named == (ty_methods[m]->dtypes & 0x1ffe), "%s: %s", info.name, info.dtypes);
+    }
+}
+
+/* A method on the processor that does not say when its tables are full would never be done. */
+static void test_most(const tally_plan *plan)
+{
+    static const ty_cpu_method endless = {.most = 0};
+    tally_error error;
+    ty_method forgetful = method;
+    tally_plan own = *plan;
+    forgetful.backend = &endless;
+    own.method = &forgetful;
+    CHECK(own.context->backend->prepare(&own, &error) == TALLY_ERROR_INTERNAL &&
+          strstr(error.message, "method some does not say how many elements"));
+    ty_free(own.state);
+}
+
 /* Within the limits, and both ends among them. */
 static void test_random(const tally_method_info *info)
 {
@@ -138,6 +176,8 @@ int main(int argc, char **argv)
         !CHECK(!tally_plan_create(context, &o, &plan, NULL)))
         return help_end();
     test_limits(plan);
+    test_dtypes(plan);
+    test_most(plan);
     for (uint32_t m = 0; m < tally_method_count(); m++) {
         tally_method_info info = {.struct_size = sizeof info};
         CHECK(!tally_method_get(m, &info, NULL));
