@@ -3,7 +3,11 @@
  * Loops over samples are compiled once for each instruction set: a file NAME_loops.c becomes one
  * object for each, with TY_ISA its name (cmake/TallyIsa.cmake). Such a file defines static
  * functions and one table of them, TY_ISA_TABLE(ty_NAME): ty_NAME_base, and on x86-64 ty_NAME_avx2
- * and ty_NAME_avx512. ty_NAME_loops_get chooses among them, by TY_ISA_BEST.
+ * and ty_NAME_avx512. ty_NAME_loops_get (loops.c) chooses among them, by TY_ISA_BEST.
+ *
+ * One more set is: its name and flags in TallyIsa.cmake, its level in cpu/features.h, a line of
+ * TY_ISA_BEST, its vectors in cpu/simd.h, its table in the headers that declare them, and a block
+ * of plan/rates.c by the name that cpu_arch of cpu/backend.c gives it.
  */
 #ifndef TY_ISA_H
 #define TY_ISA_H

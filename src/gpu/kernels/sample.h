@@ -8,8 +8,9 @@
 #include "binning/cell.h"
 #include "binning/cell_lookup.h"
 
-/* n samples from byte `offset` of `data`; `axis` as cell.h says; `slots` is bins + TY_SLOT_EXTRA.
- */
+/* n samples from byte `offset` of `data`; `axis` as cell.h says; `slots` is bins + TY_SLOT_EXTRA;
+ * `out`: the partials; `pass`: which launch over the same samples this is, of methods that make
+ * several. */
 #define TY_COUNT_ARGS                                                                              \
     TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n, TY_GLOBAL const ty_u8 *axis,             \
         ty_u32 slots, TY_GLOBAL ty_u32 *out, ty_u32 pass
