@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Order statistics on a device: which key has a given rank, in each group of samples. Three ways:
+ * Order statistics on a device: which key has a given rank, in each group of samples. Four ways:
  *
  * - Small groups of samples, by digits: one work-group takes a group of samples and finds a key a
  *   few bits (a digit) at a time, by counting how many keys go on with each digit.
@@ -8,6 +8,8 @@
  * - Large groups, by levels. Keys are drawn at random and sorted; two of them are a bracket around
  *   each rank. A pass over all keys counts those below the bracket and keeps those inside, which
  *   the next level searches in the same way, until the rest can be sorted.
+ * - Many ranks of a large group, by slices (order_slices.c), in two readings whatever their number:
+ *   the first counts thousands of slices of the keys, the second keeps those of the ranks' slices.
  *
  * Exact counts decide on the device what becomes of a rank: one that lies outside its bracket is
  * searched by digits at the end. The launches are always the same, so that a graph can record them.
@@ -26,7 +28,7 @@
 
 const ty_gpu_method ty_order_kernels = {
     .texts = {ty_text_order_draw, ty_text_order_edges, ty_text_order_pass, ty_text_order_digits,
-              ty_text_order_rows, ty_text_order_select},
+              ty_text_order_rows, ty_text_order_select, ty_text_order_slices, ty_text_order_lists},
     .reads = TY_READS_KEYS,
 };
 
@@ -178,7 +180,8 @@ static tally_status lay_out(ty_order_run *r, uint64_t groups, uint32_t each, tal
     r->ranks = r->nan + groups;
     r->found = r->ranks + groups * each;
     r->parts = r->found + groups * each;
-    r->words = r->parts + groups * ((each + 1) / 2);
+    r->slices = (r->parts + groups * ((each + 1) / 2) + 1) / 2 * 2;
+    r->words = r->slices + (ty_order_are_sliced(r) ? ORDER_S_WORDS / 2 : 0);
     tally_status status = ty_workspace_stages(r->device, r->w, r->words * 8, 0, error);
     r->state = r->w->samples;
     return status;

@@ -17,7 +17,9 @@ ty_order_sizes ty_order_sizes_used = {.take = 1 << 17,
                                       .small = 1 << 14,
                                       .many_small = 1 << 20,
                                       .many = 64,
-                                      .middle = 1 << 27};
+                                      .middle = 1 << 27,
+                                      .sliced = 1 << 22,
+                                      .few_ranks = 24};
 
 enum { MOST_LEVELS = 8, PUT = 16 /* words of one order_put */ };
 
@@ -286,6 +288,16 @@ static tally_status edges(const ty_order_run *r, const level *l, uint64_t at, in
                            args, error);
 }
 
+tally_status ty_order_draw(const ty_order_run *r, uint64_t g, uint32_t drawn, uint32_t thin,
+                           uint64_t *at, tally_error *error)
+{
+    const level l = {r->source->elements, 0, 0, drawn, thin};
+    tally_status status = begin(r, g, error);
+    if (!status)
+        status = draw(r, &l, 1, r->first + g, error);
+    return status ? status : merge(r, &l, at, error);
+}
+
 /* Whether the keys that a level keeps are searched by digits instead of by further levels: for few
  * ranks, and keys of one word. */
 static int selects_kept(const ty_order_run *r, const level *next)
@@ -340,6 +352,8 @@ tally_status ty_order_search(ty_order_run *r, tally_error *error)
             status = ty_order_by_select(r, g, n, 0, 0, error);
         return status;
     }
+    if (ty_order_are_sliced(r))
+        return ty_order_by_slices(r, error);
     const unsigned count = plan_levels(n, (r->each + 1) / 2, r->key_words, levels, &kept);
     for (unsigned i = 0; i < count; i++)
         most = levels[i].drawn / levels[i].thin > most ? levels[i].drawn / levels[i].thin : most;

@@ -24,7 +24,7 @@ typedef struct ty_order_run {
     uint32_t group_size, key_words, width;
     uint32_t each; /* ranks of a group */
     uint64_t first, groups;
-    uint64_t q, ranks, parts, found, nan, kinds, words;
+    uint64_t q, ranks, parts, found, nan, kinds, slices, words;
     int counted; /* `kinds` has been filled, by ty_order_count */
     int recording, capture_mode, entered;
 } ty_order_run;
@@ -63,6 +63,14 @@ int ty_order_is_packed(const ty_device *device, const ty_order_source *source, u
 uint32_t ty_order_local_most(const ty_device *device, uint32_t groups);
 /* Samples of the g-th group of this round, which are packed, as arguments; returns how many. */
 unsigned ty_order_packed_args(const ty_order_run *run, uint64_t g, ty_arg *args);
+
+/* Begins the g-th group of this round, and draws and sorts so many keys of it, of which one in
+ * `thin` is passed on; *at gets where they begin in `drawn`, which has space for twice as many. */
+tally_status ty_order_draw(const ty_order_run *run, uint64_t g, uint32_t drawn, uint32_t thin,
+                           uint64_t *at, tally_error *error);
+/* By slices: many ranks of many samples, all groups of this round. */
+int ty_order_are_sliced(const ty_order_run *run);
+tally_status ty_order_by_slices(ty_order_run *run, tally_error *error);
 
 /* By digits, a work-group for each group of samples: for `count` groups from number g on, with
  * `lost` only the ranks that are not found yet. ty_order_by_rows does so for all groups of the

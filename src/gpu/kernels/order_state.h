@@ -57,5 +57,42 @@
 #define ORDER_SLOTS                2
 #define ORDER_SELECT_WORDS(digits) (4 + (digits)*ORDER_SLOTS * ORDER_DIGITS)
 
+/* Many ranks by slices (order_slices.cl). */
+#define ORDER_BUCKETS     512
+#define ORDER_BUCKET_BITS 9
+#define ORDER_SLICES      4096 /* slices of a bucket, at most, and all there should be */
+#define ORDER_SLICES_MOST 9216 /* more than there are: twice as many, and one a bucket */
+#define ORDER_STAGE_EXTRA 1024 /* words of keys on a group's stage besides a tile's */
+#define ORDER_SHORT       512  /* keys of a list whose order is looked at */
+
+/* Where numbers lie, in 32-bit words: the map's, then what the kernels tell each other. */
+#define ORDER_S_LOW    0 /* two words */
+#define ORDER_S_MOST   2
+#define ORDER_S_SHIFT  3
+#define ORDER_S_DROP   4
+#define ORDER_S_AHEAD  5
+#define ORDER_S_DRAWN  6 /* drawn keys that the map is made of */
+#define ORDER_S_SLICES 7
+#define ORDER_S_LISTS  8
+#define ORDER_S_AGAIN  9  /* lists would have too many keys */
+#define ORDER_S_HEAVY  10 /* many keys are left out of lists */
+#define ORDER_S_REDO   11 /* a list had not the space for its keys */
+#define ORDER_S_LOST   12 /* there is none */
+
+/* Of each bucket two; then one each of slices: its keys, the number of its first drawn key, and a
+ * byte, its list; then of lists, 256 each: the key left out (two words); its slice and the bucket
+ * of this; where it begins, keys it has space for, and keys. */
+#define ORDER_S_BUCKET 16
+#define ORDER_S_COUNT  (ORDER_S_BUCKET + 2 * ORDER_BUCKETS)
+#define ORDER_S_FIRST  (ORDER_S_COUNT + ORDER_SLICES_MOST)
+#define ORDER_S_LIST   (ORDER_S_FIRST + ORDER_SLICES_MOST + 4)
+#define ORDER_S_KEY    (ORDER_S_LIST + ORDER_SLICES_MOST / 4)
+#define ORDER_S_SLICE  (ORDER_S_KEY + 512)
+#define ORDER_S_WITHIN (ORDER_S_SLICE + 256)
+#define ORDER_S_AT     (ORDER_S_WITHIN + 256)
+#define ORDER_S_SPACE  (ORDER_S_AT + 256)
+#define ORDER_S_FILL   (ORDER_S_SPACE + 256)
+#define ORDER_S_WORDS  (ORDER_S_FILL + 256)
+
 #endif
 /* SPDX-License-Identifier: Apache-2.0 */

@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * order, 8: keys of some slices (order_slices.cl) in lists, and ranks among them.
+ */
+/* ---- the slices of the ranks ---- */
+
+/* Local memory, in words: of each slice how many keys are before it; a byte of each, whether it has
+ * a list; sums of the work-items and of parts. */
+#define ORDER_C_WANTED ORDER_SLICES_MOST
+#define ORDER_C_SUMS   (ORDER_C_WANTED + ORDER_SLICES_MOST / 4)
+
+/* How many keys are before each slice, from its count. */
+TY_FN void order_slices_before(TY_GLOBAL const ty_u32 *counts, TY_LOCAL ty_u32 *area)
+{
+    enum { own = ORDER_SLICES_MOST / TY_GROUP_SIZE };
+    const ty_u32 begin = TY_LID * own;
+    ty_u32 sum = 0, at;
+    TY_UNROLL
+    for (ty_u32 k = 0; k < own; k++)
+        area[k * TY_GROUP_SIZE + TY_LID] = counts[k * TY_GROUP_SIZE + TY_LID];
+    TY_BARRIER();
+    for (ty_u32 s = begin; s < begin + own; s++)
+        sum += area[s];
+    at = order_sum_before(sum, area + ORDER_C_SUMS, area + ORDER_C_SUMS + TY_GROUP_SIZE);
+    for (ty_u32 s = begin; s < begin + own; s++) {
+        const ty_u32 count = area[s];
+        area[s] = at;
+        at += count;
+    }
+    TY_BARRIER();
+}
+
+/* The slice of each rank that is sought, and the rank in it. */
+TY_FN void order_slices_find(TY_GLOBAL ty_u64 *state, ty_u32 slices, ty_u32 ranks,
+                             TY_LOCAL ty_u32 *area)
+{
+    TY_LOCAL ty_u8 *wanted = (TY_LOCAL ty_u8 *)(area + ORDER_C_WANTED);
+    for (ty_u32 i = TY_LID; i < ORDER_SLICES_MOST / 4; i += TY_GROUP_SIZE)
+        area[ORDER_C_WANTED + i] = 0;
+    TY_BARRIER();
+    for (ty_u32 r = TY_LID; r < ranks; r += TY_GROUP_SIZE) {
+        const ty_u32 rank = (ty_u32)state[ORDER_RANK + r];
+        ty_u32 at;
+        if (state[ORDER_WHAT + r] == ORDER_FOUND)
+            continue;
+        ORDER_BELOW(area, slices, rank, 1, at);
+        state[ORDER_LOW + r] = at - 1;
+        state[ORDER_GAP_RANK + r] = rank - area[at - 1];
+        wanted[at - 1] = 1;
+    }
+#if ORDER_IS_FLOAT
+    if (TY_LID == 0)
+        wanted[slices - 1] = 1; /* NaN */
+#endif
+    TY_BARRIER();
+}
+
+/* Numbers the lists; each slice gets the number of its list, or 255, and in local memory how many
+ * lists are before it. Returns how many there are. */
+TY_FN ty_u32 order_slices_number(TY_GLOBAL ty_u32 *slices, TY_LOCAL ty_u32 *area)
+{
+    enum { own = ORDER_SLICES_MOST / TY_GROUP_SIZE };
+    TY_LOCAL const ty_u8 *wanted = (TY_LOCAL const ty_u8 *)(area + ORDER_C_WANTED);
+    const ty_u32 begin = TY_LID * own;
+    ty_u32 mine = 0, list;
+    for (ty_u32 s = begin; s < begin + own; s++)
+        mine += wanted[s];
+    list = order_sum_before(mine, area + ORDER_C_SUMS, area + ORDER_C_SUMS + TY_GROUP_SIZE);
+    const ty_u32 lists = order_total(list + mine, area + ORDER_C_SUMS);
+    for (ty_u32 s = begin; s < begin + own; s += 4) {
+        ty_u32 four = 0;
+        for (ty_u32 k = 0; k < 4; k++) {
+            four |= (wanted[s + k] ? list : 255) << 8 * k;
+            area[s + k] = list;
+            if (wanted[s + k])
+                slices[ORDER_S_SLICE + list++] = s + k;
+        }
+        slices[ORDER_S_LIST + s / 4] = four;
+    }
+    TY_WHOLE_BARRIER();
+    return lists;
+}
+
+/* The bucket of each list. A bucket without lists gets one slice, the same for all such: work-items
+ * that look there read one word. */
+TY_FN void order_slices_unite(TY_GLOBAL ty_u32 *slices, ty_u32 none, TY_LOCAL const ty_u32 *before)
+{
+    TY_GLOBAL uint2 *buckets = (TY_GLOBAL uint2 *)(slices + ORDER_S_BUCKET);
+    for (ty_u32 b = TY_LID; b < ORDER_BUCKETS; b += TY_GROUP_SIZE) {
+        const ty_u32 first = buckets[b].y / ORDER_SLICES;
+        const ty_u32 list = before[first];
+        const ty_u32 end = before[first + (buckets[b].y & (ORDER_SLICES - 1)) + 1];
+        for (ty_u32 k = list; k < end; k++)
+            slices[ORDER_S_WITHIN + k] = b;
+        if (list == end)
+            buckets[b].y = none * ORDER_SLICES;
+    }
+}
+
+/* A list's key that is left out; and space for the others and some to spare, by the drawn keys. */
+TY_FN void order_slices_list(TY_GLOBAL const ty_u64 *state, TY_GLOBAL ty_u32 *slices,
+                             TY_GLOBAL const order_key *keys, ty_u32 list)
+{
+    const ty_u32 slice = slices[ORDER_S_SLICE + list], count = slices[ORDER_S_COUNT + slice];
+    const ty_u32 begin = slices[ORDER_S_FIRST + slice];
+    const ty_u32 drawn = slices[ORDER_S_FIRST + slice + 1] - begin;
+    ty_u32 equal[2], space = count;
+    order_key key = ORDER_NAN;
+    if (ORDER_IS_FLOAT && slice + 1 == slices[ORDER_S_SLICES]) {
+        const ty_u32 most = (ty_u32)state[ORDER_COUNT] / 256 + 4096; /* above all drawn keys */
+        space = count < most ? count : most;
+    } else if (drawn) {
+        key = keys[begin + drawn / 2];
+        ORDER_BELOW(keys + begin, drawn, key, 0, equal[0]);
+        ORDER_BELOW(keys + begin, drawn, key, 1, equal[1]);
+        const float other = (float)(drawn - (equal[1] - equal[0]));
+        const float share = (other + 3 * (float)sqrt(other) + 4) / (float)drawn;
+        space = share < 1 ? (ty_u32)(share * (float)count) + 1 : count;
+    }
+    if (space < count)
+        slices[ORDER_S_HEAVY] = 1;
+    slices[ORDER_S_SPACE + list] = space;
+    slices[ORDER_S_FILL + list] = 0;
+    order_slices_set_key(slices, ORDER_S_KEY + list * ORDER_KEY_WORDS, key);
+}
+
+/* Where lists begin, by the space that they have; returns the end of the last, which is right if it
+ * is below 2^32. */
+TY_FN ty_u64 order_lists_lay(TY_GLOBAL ty_u32 *slices, ty_u32 lists, TY_LOCAL ty_u32 *sums,
+                             TY_LOCAL ty_u32 *parts)
+{
+    enum { own = 256 / TY_GROUP_SIZE, unit = 16, most_units = (1 << 24) - 1 };
+    ty_u32 units[own], sum = 0, at;
+    for (ty_u32 k = 0; k < own; k++) {
+        const ty_u32 list = TY_LID * own + k;
+        units[k] = 0;
+        if (list >= lists)
+            continue;
+        units[k] = (slices[ORDER_S_SPACE + list] + unit - 1) / unit;
+        if (units[k] > most_units)
+            slices[ORDER_S_SPACE + list] = (units[k] = most_units) * unit;
+        sum += units[k];
+    }
+    at = order_sum_before(sum, sums, parts);
+    for (ty_u32 k = 0; k < own; k++) {
+        slices[ORDER_S_AT + TY_LID * own + k] = at * unit;
+        at += units[k];
+    }
+    return (ty_u64)order_total(at, sums) * unit;
+}
+
+/* `drawn_keys` from `at_keys` on are those that the map is made of. Lists have space for `most`
+ * keys; where these are too few, this is done `again`. */
+TY_KERNEL(TY_GROUP_SIZE)
+order_slices_choose(TY_GLOBAL ty_u64 *state, ty_u64 slices_at,
+                    TY_GLOBAL const order_key *drawn_keys, ty_u64 at_keys, ty_u64 most,
+                    ty_u32 ranks, ty_u32 again TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    TY_GLOBAL ty_u32 *slices = (TY_GLOBAL ty_u32 *)(state + slices_at);
+    TY_LOCAL ty_u32 *sums = ty_local + ORDER_C_SUMS;
+    ORDER_BEGIN();
+    if (!state[ORDER_N] || (again && !slices[ORDER_S_AGAIN]))
+        return;
+    order_slices_before(slices + ORDER_S_COUNT, ty_local);
+    order_slices_find(state, slices[ORDER_S_SLICES], ranks, ty_local);
+    if (TY_LID == 0)
+        slices[ORDER_S_HEAVY] = slices[ORDER_S_REDO] = slices[ORDER_S_LOST] = 0;
+    const ty_u32 lists = order_slices_number(slices, ty_local);
+    order_slices_unite(slices, slices[ORDER_S_SLICES], ty_local);
+    for (ty_u32 list = TY_LID; list < lists; list += TY_GROUP_SIZE)
+        order_slices_list(state, slices, drawn_keys + at_keys, list);
+    for (ty_u32 r = TY_LID; r < ranks; r += TY_GROUP_SIZE)
+        if (state[ORDER_WHAT + r] != ORDER_FOUND)
+            state[ORDER_HIGH + r] =
+                ((TY_GLOBAL const ty_u8 *)(slices + ORDER_S_LIST))[state[ORDER_LOW + r]];
+    TY_WHOLE_BARRIER();
+    const ty_u64 space = order_lists_lay(slices, lists, sums, sums + TY_GROUP_SIZE);
+    if (TY_LID == 0) {
+        slices[ORDER_S_AGAIN] = space > most && !again;
+        slices[ORDER_S_LISTS] = lists;
+    }
+    for (ty_u32 list = TY_LID; space > most && again && list < lists; list += TY_GROUP_SIZE)
+        slices[ORDER_S_SPACE + list] = 0; /* order_lists_place will know how many they are */
+}
+
+/* ---- filling ---- */
+
+/*
+ * Local memory, in words:
+ *
+ *     0               the buckets
+ *     ORDER_F_LIST    a byte of each slice: its list
+ *     ORDER_F_KEY     of each list the key that is left out,
+ *     ORDER_F_NUMBER  how many keys of the stage are its, and where they go
+ *     ORDER_F_STAGED  how many keys are on the stage
+ *     ORDER_F_STAGE   keys of lists, on their way
+ */
+#define ORDER_F_LIST   (2 * ORDER_BUCKETS)
+#define ORDER_F_KEY    (ORDER_F_LIST + ORDER_SLICES_MOST / 4)
+#define ORDER_F_NUMBER (ORDER_F_KEY + 512)
+#define ORDER_F_STAGED (ORDER_F_NUMBER + 256)
+#define ORDER_F_STAGE  (ORDER_F_STAGED + 4)
+#define ORDER_F_EXTRA  (ORDER_STAGE_EXTRA / ORDER_KEY_WORDS)
+#define ORDER_F_OWN    ((ORDER_TILE + ORDER_F_EXTRA + TY_GROUP_SIZE - 1) / TY_GROUP_SIZE)
+
+/* Writes the staged keys to their lists if another tile's might not fit, or at the end. */
+TY_FN void order_lists_flush(TY_GLOBAL ty_u32 *slices, const order_map *m, TY_GLOBAL order_key *out,
+                             int last, TY_LOCAL ty_u32 *area)
+{
+    TY_LOCAL const uint2 *buckets = (TY_LOCAL const uint2 *)area;
+    TY_LOCAL const ty_u8 *list_of = (TY_LOCAL const ty_u8 *)(area + ORDER_F_LIST);
+    TY_LOCAL const order_key *left = (TY_LOCAL const order_key *)(area + ORDER_F_KEY);
+    TY_LOCAL const order_key *stage = (TY_LOCAL const order_key *)(area + ORDER_F_STAGE);
+    ty_u32 place[ORDER_F_OWN]; /* number among those of the list, and in 8 bits the list */
+    TY_BARRIER();
+    const ty_u32 staged = area[ORDER_F_STAGED];
+    TY_BARRIER();
+    if (staged <= ORDER_F_EXTRA && !last)
+        return;
+    TY_UNROLL
+    for (ty_u32 k = 0; k < ORDER_F_OWN; k++) {
+        const ty_u32 i = TY_LID + k * TY_GROUP_SIZE;
+        ty_u32 list;
+        place[k] = ~0u;
+        if (i >= staged)
+            continue;
+        ORDER_MAP(m, buckets, stage[i], list);
+        list = list_of[list];
+        if (stage[i] != left[list])
+            place[k] = TY_ADD_LOCAL(&area[ORDER_F_NUMBER + list], 1) << 8 | list;
+    }
+    TY_BARRIER();
+    for (ty_u32 s = TY_LID; s < 256; s += TY_GROUP_SIZE)
+        if (area[ORDER_F_NUMBER + s])
+            area[ORDER_F_NUMBER + s] =
+                TY_ADD_GLOBAL(slices + ORDER_S_FILL + s, area[ORDER_F_NUMBER + s]);
+    TY_BARRIER();
+    TY_UNROLL
+    for (ty_u32 k = 0; k < ORDER_F_OWN; k++)
+        if (place[k] != ~0u) {
+            const ty_u32 list = place[k] & 255, at = (place[k] >> 8) + area[ORDER_F_NUMBER + list];
+            if (at < slices[ORDER_S_SPACE + list])
+                out[slices[ORDER_S_AT + list] + at] = stage[TY_LID + k * TY_GROUP_SIZE];
+        }
+    TY_BARRIER();
+    for (ty_u32 s = TY_LID; s < 256; s += TY_GROUP_SIZE)
+        area[ORDER_F_NUMBER + s] = 0;
+    if (TY_LID == 0)
+        area[ORDER_F_STAGED] = 0;
+    TY_BARRIER();
+}
+
+/* Where a work-item's `count` keys go on the stage. */
+TY_FN ty_u32 order_lists_take(TY_LOCAL ty_u32 *staged, ty_u32 count)
+{
+#if TY_WARP == 32
+    const ty_u32 lane = TY_LID % 32;
+    ty_u32 sum = count, first = 0;
+    TY_UNROLL
+    for (ty_u32 far_ = 1; far_ < 32; far_ *= 2) {
+        const ty_u32 up = TY_SHUFFLE_UP(sum, far_);
+        sum += lane >= far_ ? up : 0;
+    }
+    if (lane == 31 && sum)
+        first = TY_ADD_LOCAL(staged, sum);
+    return TY_SHUFFLE(first, 31) + sum - count;
+#else
+    return count ? TY_ADD_LOCAL(staged, count) : 0;
+#endif
+}
+
+/* A key's list. */
+#define ORDER_LIST_OF(key, to)                                                                     \
+    do {                                                                                           \
+        ORDER_MAP(&m, buckets, key, to);                                                           \
+        (to) = list_of[to];                                                                        \
+    } while (0)
+
+/* A tile's keys: those of lists go to the stage. `listed_` has a bit for each, the first key's
+ * being the upper one. */
+#define ORDER_LISTS_FILL(x, counts)                                                                \
+    do {                                                                                           \
+        ty_u32 listed_ = 0;                                                                        \
+        TY_UNROLL                                                                                  \
+        for (ty_u32 j_ = 0; j_ < ORDER_EACH; j_ += ORDER_TOGETHER) {                               \
+            ty_u32 list_[ORDER_TOGETHER];                                                          \
+            TY_UNROLL                                                                              \
+            for (ty_u32 k_ = 0; k_ < ORDER_TOGETHER; k_++)                                         \
+                ORDER_LIST_OF((x)[j_ + k_], list_[k_]);                                            \
+            TY_UNROLL                                                                              \
+            for (ty_u32 k_ = 0; k_ < ORDER_TOGETHER; k_++)                                         \
+                listed_ = listed_ << 1 | (list_[k_] - lists) >> 31;                                \
+            if (heavy) {                                                                           \
+                TY_UNROLL                                                                          \
+                for (ty_u32 k_ = 0; k_ < ORDER_TOGETHER; k_++)                                     \
+                    if ((x)[j_ + k_] == left[list_[k_]])                                           \
+                        listed_ &= ~(1u << (ORDER_TOGETHER - 1 - k_));                             \
+            }                                                                                      \
+        }                                                                                          \
+        for (ty_u32 j_ = 0; (counts) != (1u << ORDER_EACH) - 1 && j_ < ORDER_EACH; j_++)           \
+            listed_ &= ~((~(counts) >> j_ & 1) << (ORDER_EACH - 1 - j_));                          \
+        ty_u32 at_ = order_lists_take(&ty_local[ORDER_F_STAGED], ORDER_POPCOUNT(listed_));         \
+        TY_UNROLL                                                                                  \
+        for (ty_u32 j_ = 0; j_ < ORDER_EACH; j_++)                                                 \
+            if (listed_ >> (ORDER_EACH - 1 - j_) & 1)                                              \
+                stage[at_++] = (x)[j_];                                                            \
+        order_lists_flush(slices, &m, out, 0, ty_local);                                           \
+    } while (0)
+
+#define ORDER_LISTS_BEGIN()                                                                        \
+    TY_LOCAL const uint2 *buckets = (TY_LOCAL const uint2 *)ty_local;                              \
+    TY_LOCAL const ty_u8 *list_of = (TY_LOCAL const ty_u8 *)(ty_local + ORDER_F_LIST);             \
+    TY_LOCAL const order_key *left = (TY_LOCAL const order_key *)(ty_local + ORDER_F_KEY);         \
+    TY_LOCAL order_key *stage = (TY_LOCAL order_key *)(ty_local + ORDER_F_STAGE);                  \
+    if (!state[ORDER_N] || (redo && !slices[ORDER_S_REDO]))                                        \
+        return;                                                                                    \
+    const order_map m = order_map_of(slices);                                                      \
+    const ty_u32 lists = slices[ORDER_S_LISTS], heavy = slices[ORDER_S_HEAVY];                     \
+    order_slices_load(slices, ORDER_S_BUCKET, 2 * ORDER_BUCKETS, ty_local);                        \
+    order_slices_load(slices, ORDER_S_LIST, ORDER_SLICES_MOST / 4 + 512, ty_local + ORDER_F_LIST); \
+    for (ty_u32 i_ = ORDER_F_NUMBER + TY_LID; i_ < ORDER_F_STAGE; i_ += TY_GROUP_SIZE)             \
+        ty_local[i_] = 0;                                                                          \
+    TY_BARRIER()
+
+TY_KERNEL_DENSE(TY_GROUP_SIZE, 4)
+order_lists_fill_packed(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n,
+                        TY_GLOBAL ty_u64 *state, ty_u64 slices_at, TY_GLOBAL order_key *out,
+                        ty_u32 redo TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    TY_GLOBAL ty_u32 *slices = (TY_GLOBAL ty_u32 *)(state + slices_at);
+    ORDER_BEGIN();
+    ORDER_LISTS_BEGIN();
+    ORDER_SLICES_PACKED(data, offset, n, ORDER_LISTS_FILL);
+    order_lists_flush(slices, &m, out, 1, ty_local);
+}
+
+TY_KERNEL_DENSE(TY_GROUP_SIZE, 4)
+order_lists_fill_view(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked, ty_u64 b, ty_u64 columns,
+                      ty_u64 n, TY_GLOBAL ty_u64 *state, ty_u64 slices_at, TY_GLOBAL order_key *out,
+                      ty_u32 redo TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    TY_GLOBAL ty_u32 *slices = (TY_GLOBAL ty_u32 *)(state + slices_at);
+    ORDER_BEGIN();
+    ORDER_LISTS_BEGIN();
+    ORDER_SLICES_VIEW(ORDER_LISTS_FILL);
+    order_lists_flush(slices, &m, out, 1, ty_local);
+}
+
+/* Where a list has not the space for its keys, whose number is known now: all get what they need,
+ * if that is at most `most`. */
+TY_KERNEL(TY_GROUP_SIZE)
+order_lists_place(TY_GLOBAL ty_u64 *state, ty_u64 slices_at, ty_u64 most TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    TY_GLOBAL ty_u32 *slices = (TY_GLOBAL ty_u32 *)(state + slices_at);
+    ORDER_BEGIN();
+    if (!state[ORDER_N])
+        return;
+    const ty_u32 lists = slices[ORDER_S_LISTS];
+    if (TY_LID == 0)
+        ty_local[0] = 0;
+    TY_BARRIER();
+    for (ty_u32 list = TY_LID; list < lists; list += TY_GROUP_SIZE)
+        if (slices[ORDER_S_FILL + list] > slices[ORDER_S_SPACE + list])
+            ty_local[0] = 1;
+    TY_BARRIER();
+    const ty_u32 redo = ty_local[0];
+    TY_BARRIER();
+    if (!redo)
+        return;
+    for (ty_u32 list = TY_LID; list < lists; list += TY_GROUP_SIZE)
+        slices[ORDER_S_SPACE + list] = slices[ORDER_S_FILL + list];
+    TY_WHOLE_BARRIER();
+    const ty_u64 all = order_lists_lay(slices, lists, ty_local, ty_local + TY_GROUP_SIZE);
+    for (ty_u32 list = TY_LID; all <= most && list < lists; list += TY_GROUP_SIZE)
+        slices[ORDER_S_FILL + list] = 0;
+    if (TY_LID == 0) {
+        slices[ORDER_S_REDO] = all <= most;
+        slices[ORDER_S_LOST] = all > most;
+    }
+}
+
+/* ---- each rank ---- */
+
+/* DO(key) with `count` keys, the first at a multiple of 16 bytes. */
+#define ORDER_LIST_KEYS(keys, count, DO)                                                           \
+    do {                                                                                           \
+        enum { each_ = 4 / ORDER_KEY_WORDS, loads_ = 8 };                                          \
+        TY_GLOBAL const uint4 *vectors_ = (TY_GLOBAL const uint4 *)(keys);                         \
+        const ty_u32 full_ = (count) / each_;                                                      \
+        for (ty_u32 v_ = TY_LID; v_ < full_; v_ += loads_ * TY_GROUP_SIZE) {                       \
+            uint4 four_[loads_];                                                                   \
+            TY_UNROLL                                                                              \
+            for (ty_u32 k_ = 0; k_ < loads_; k_++)                                                 \
+                four_[k_] =                                                                        \
+                    vectors_[v_ + k_ * TY_GROUP_SIZE < full_ ? v_ + k_ * TY_GROUP_SIZE : v_];      \
+            TY_UNROLL                                                                              \
+            for (ty_u32 k_ = 0; k_ < loads_; k_++) {                                               \
+                const ty_u32 words_[4] = {four_[k_].x, four_[k_].y, four_[k_].z, four_[k_].w};     \
+                if (v_ + k_ * TY_GROUP_SIZE >= full_)                                              \
+                    break;                                                                         \
+                TY_UNROLL                                                                          \
+                for (ty_u32 j_ = 0; j_ < each_; j_++)                                              \
+                    DO(ORDER_STORED_KEY(words_, j_));                                              \
+            }                                                                                      \
+        }                                                                                          \
+        for (ty_u32 i_ = full_ * each_ + TY_LID; i_ < (count); i_ += TY_GROUP_SIZE)                \
+            DO((keys)[i_]);                                                                        \
+    } while (0)
+
+#define ORDER_LIST_DIGIT(key)                                                                      \
+    do {                                                                                           \
+        const order_key further_ = (key)-s.least;                                                  \
+        below += (key) < left;                                                                     \
+        if (further_ <= wide)                                                                      \
+            TY_ADD_LOCAL(&ty_local[(ty_u32)(further_ >> shift)], 1);                               \
+    } while (0)
+#define ORDER_LIST_FEW(key)                                                                        \
+    do {                                                                                           \
+        if ((key)-s->least <= wide)                                                                \
+            few[TY_ADD_LOCAL(told, 1)] = (key);                                                    \
+    } while (0)
+
+/* What is known of a rank's key: it is between these, and its rank among the keys there. */
+typedef struct order_sought {
+    order_key least, largest;
+    ty_u32 rank;
+} order_sought;
+
+/* The bounds of the slice of a list. */
+TY_FN order_sought order_list_bounds(TY_GLOBAL const ty_u32 *slices, ty_u32 list)
+{
+    const ty_u32 slice = slices[ORDER_S_SLICE + list], b = slices[ORDER_S_WITHIN + list];
+    const uint2 bucket = ((TY_GLOBAL const uint2 *)(slices + ORDER_S_BUCKET))[b];
+    const order_map m = order_map_of(slices);
+    const ty_u32 in = slice - bucket.y / ORDER_SLICES, below = bucket.x & 31;
+    const ty_u32 first = in ? bucket.x + (in << below) : b << m.shift;
+    const ty_u32 end =
+        in < (bucket.y & (ORDER_SLICES - 1)) ? bucket.x + ((in + 1) << below) : (b + 1) << m.shift;
+    order_sought s = {0, ORDER_NAN, 0};
+    if (first > m.ahead)
+        s.least = m.low + ((order_key)(first - m.ahead) << m.drop);
+    if (slice + 1 < slices[ORDER_S_SLICES])
+        s.largest = m.low + ((order_key)(end - m.ahead) << m.drop) - 1;
+    return s;
+}
+
+/* The digit of the rank, by the digits' counters in local memory. */
+TY_FN ty_u32 order_list_choose(order_sought *s, ty_u32 shift, TY_LOCAL ty_u32 *area)
+{
+    TY_LOCAL ty_u32 *told = area + ORDER_ROW_TOLD;
+    ty_u32 own[ORDER_OWN], before = order_own_counts(area, own);
+    for (ty_u32 k = 0; k < ORDER_OWN; k++) {
+        if (s->rank - before < own[k]) {
+            told[0] = TY_LID * ORDER_OWN + k;
+            told[1] = before;
+            told[2] = own[k];
+        }
+        before += own[k];
+    }
+    TY_BARRIER();
+    const order_key more = ((order_key)1 << shift) - 1;
+    s->least += (order_key)told[0] << shift;
+    s->largest = s->largest - s->least < more ? s->largest : s->least + more;
+    s->rank -= told[1];
+    return told[2];
+}
+
+/* The rank's key of few, which are taken to local memory, written to `found`. */
+TY_FN void order_list_few(const order_sought *s, TY_GLOBAL const order_key *keys, ty_u32 fill,
+                          TY_GLOBAL ty_u64 *found, TY_LOCAL ty_u32 *area)
+{
+    TY_LOCAL ty_u32 *told = area + ORDER_ROW_TOLD;
+    TY_LOCAL order_key *few = (TY_LOCAL order_key *)area;
+    const order_key wide = s->largest - s->least;
+    TY_BARRIER();
+    if (TY_LID == 0)
+        told[0] = 0;
+    TY_BARRIER();
+    ORDER_LIST_KEYS(keys, fill, ORDER_LIST_FEW);
+    TY_BARRIER();
+    const ty_u32 count = told[0];
+    for (ty_u32 i = TY_LID; i < count; i += TY_GROUP_SIZE) {
+        ty_u32 ahead = 0;
+        for (ty_u32 k = 0; k < count; k++)
+            ahead += ORDER_AHEAD_OF(few[k], few[i], k < i);
+        if (ahead == s->rank)
+            *found = few[i];
+    }
+}
+
+/* A group for each rank: the digit of its key, between the bounds of what is left, until few keys
+ * are left. Local memory as order_rows has it, without keys. */
+TY_KERNEL(TY_GROUP_SIZE)
+order_lists_select(TY_GLOBAL ty_u64 *state, ty_u64 slices_at, TY_GLOBAL const order_key *kept,
+                   ty_u64 found, ty_u64 nans TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    TY_GLOBAL const ty_u32 *slices = (TY_GLOBAL const ty_u32 *)(state + slices_at);
+    TY_LOCAL ty_u32 *told = ty_local + ORDER_ROW_TOLD;
+    ORDER_BEGIN();
+    const ty_u32 r = TY_GROUP, nan_list = slices[ORDER_S_LISTS] - 1;
+    if (!state[ORDER_N])
+        return;
+    if (ORDER_IS_FLOAT && r == 0 && TY_LID == 0)
+        state[nans] =
+            slices[ORDER_S_COUNT + slices[ORDER_S_SLICES] - 1] - slices[ORDER_S_FILL + nan_list];
+    if (state[ORDER_WHAT + r] != ORDER_SOUGHT)
+        return;
+    if (slices[ORDER_S_LOST]) {
+        if (TY_LID == 0)
+            state[ORDER_WHAT + r] = state[ORDER_FAILED] = ORDER_LOST;
+        return;
+    }
+    const ty_u32 list = (ty_u32)state[ORDER_HIGH + r], slice = (ty_u32)state[ORDER_LOW + r];
+    const ty_u32 fill = slices[ORDER_S_FILL + list];
+    const ty_u32 equal = slices[ORDER_S_COUNT + slice] - fill; /* keys that are left out */
+    const order_key left = order_slices_key(slices, ORDER_S_KEY + list * ORDER_KEY_WORDS);
+    TY_GLOBAL const order_key *keys = kept + slices[ORDER_S_AT + list];
+    order_sought s = order_list_bounds(slices, list);
+    ty_u32 same = ~0u;
+    s.rank = (ty_u32)state[ORDER_GAP_RANK + r];
+    for (int first = 1; first || (s.least < s.largest && same > ORDER_SHORT); first = 0) {
+        const order_key wide = s.largest - s.least;
+        const ty_u32 bits = order_bits(wide);
+        const ty_u32 shift = bits > ORDER_DIGIT_BITS ? bits - ORDER_DIGIT_BITS : 0;
+        ty_u32 below = 0;
+        order_row_clear(ty_local);
+        if (TY_LID == 0)
+            told[3] = 0;
+        TY_BARRIER();
+        ORDER_LIST_KEYS(keys, fill, ORDER_LIST_DIGIT);
+        if (first)
+            TY_ADD_LOCAL(&told[3], below);
+        TY_BARRIER();
+        below = told[3];
+        if (first && s.rank >= below && s.rank - below < equal) {
+            s.least = s.largest = left;
+            break;
+        }
+        s.rank -= first && s.rank >= below ? equal : 0;
+        same = order_list_choose(&s, shift, ty_local);
+    }
+    if (s.least < s.largest)
+        order_list_few(&s, keys, fill, state + found + r, ty_local);
+    else if (TY_LID == 0)
+        state[found + r] = s.least;
+    if (TY_LID == 0)
+        state[ORDER_WHAT + r] = ORDER_FOUND;
+}
+/* SPDX-License-Identifier: Apache-2.0 */

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * order, 7: many ranks of one group of samples, in two readings of them.
+ *
+ * Keys drawn at random say how keys are spread. By them all keys are divided into some thousand
+ * slices of about equal count, ascending. A key finds its slice in two steps: its upper bits tell a
+ * bucket, and a bucket has slices of equal width between the least and the largest key that was
+ * drawn there, as many as the bucket's share of the drawn keys asks for.
+ *
+ *     order_slices_map      the buckets and their slices, by one group
+ *     order_slices_count_…  the first reading: how many keys each slice has
+ *     order_slices_choose   the slice of each rank, by one group; each such slice gets a list
+ *     order_lists_fill_…    the second reading: keys of these slices go to their lists
+ *     order_lists_place     more space for lists, where it was too little; they are filled again
+ *     order_lists_select    each rank in its list, a group each, by digits
+ *
+ * Where the lists would have too many keys, map, count and choose are done again with the drawn
+ * keys of the ranks' slices alone; else their second launch does nothing. One key of each list is
+ * left out, the one in the middle of the slice's drawn keys, so that many equal keys need no space:
+ * how many there are is what the slice has more than the list. NaN are a slice of their own, the
+ * last, and left out of its list.
+ */
+
+/* How keys are divided. A key's distance from the least, in 32 bits, tells the bucket. A bucket is
+ * two words: the distance where its first slice begins, of which the lower 5 bits are also how many
+ * bits of a distance are below the slice's; and the number of this slice, and in the lower 12 bits
+ * that of further ones. */
+typedef struct order_map {
+    order_key low;
+    ty_u32 most, shift; /* the largest distance; its bits below the bucket's */
+    ty_u32 drop, ahead; /* bits of 64 that are dropped; what is added, so that NaN have a bucket */
+} order_map;
+
+TY_FN order_key order_slices_key(TY_GLOBAL const ty_u32 *slices, ty_u32 at)
+{
+#if ORDER_KEY_WORDS == 2
+    return slices[at] | (ty_u64)slices[at + 1] << 32;
+#else
+    return slices[at];
+#endif
+}
+
+TY_FN void order_slices_set_key(TY_GLOBAL ty_u32 *slices, ty_u32 at, order_key key)
+{
+    slices[at] = (ty_u32)key;
+#if ORDER_KEY_WORDS == 2
+    slices[at + 1] = (ty_u32)(key >> 32);
+#endif
+}
+
+TY_FN order_map order_map_of(TY_GLOBAL const ty_u32 *slices)
+{
+    const order_map m = {order_slices_key(slices, ORDER_S_LOW), slices[ORDER_S_MOST],
+                         slices[ORDER_S_SHIFT], slices[ORDER_S_DROP], slices[ORDER_S_AHEAD]};
+    return m;
+}
+
+/* A key's distance from the least, at most the largest. */
+TY_FN ty_u32 order_map_distance(const order_map *m, order_key key)
+{
+#if ORDER_KEY_WORDS == 2
+    const order_key far_ = ((key > m->low ? key : m->low) - m->low) >> m->drop;
+    const ty_u32 d = (ty_u32)far_ + m->ahead;
+#else
+    const ty_u32 d = (key > m->low ? key : m->low) - (m->low - m->ahead);
+#endif
+    return d < m->most ? d : m->most;
+}
+
+TY_FN ty_u32 order_map_slice(ty_u32 d, uint2 bucket)
+{
+    const ty_u32 in = ((d > bucket.x ? d : bucket.x) - bucket.x) >> (bucket.x & 31);
+    const ty_u32 last = bucket.y & (ORDER_SLICES - 1);
+    return bucket.y / ORDER_SLICES + (in < last ? in : last);
+}
+
+/* BUCKETS: of local or of global memory. */
+#define ORDER_MAP(m, BUCKETS, key, to)                                                             \
+    do {                                                                                           \
+        const ty_u32 d_ = order_map_distance(m, key);                                              \
+        (to) = order_map_slice(d_, (BUCKETS)[d_ >> (m)->shift]);                                   \
+    } while (0)
+
+/* Bits of a number. */
+TY_FN ty_u32 order_bits(order_key x)
+{
+    ty_u32 bits = 0;
+    TY_UNROLL
+    for (ty_u32 half_ = 16 * ORDER_KEY_WORDS; half_; half_ /= 2)
+        if (x >> half_) {
+            bits += half_;
+            x >>= half_;
+        }
+    return bits + (x != 0);
+}
+
+/* ---- the map ---- */
+
+/* Local memory, in words: sums of the work-items, and of parts; the number of each bucket's first
+ * drawn key. */
+#define ORDER_MAP_BEGIN (TY_GROUP_SIZE + ORDER_PART)
+
+/* What the last work-item has, to all. */
+TY_FN ty_u32 order_total(ty_u32 at, TY_LOCAL ty_u32 *told)
+{
+    TY_BARRIER();
+    if (TY_LID == TY_GROUP_SIZE - 1)
+        told[0] = at;
+    TY_BARRIER();
+    at = told[0];
+    TY_BARRIER();
+    return at;
+}
+
+/* Whether drawn key i or one beside it is in a slice that has a list, or it is the last. */
+TY_FN int order_slices_near(TY_GLOBAL const ty_u32 *slices, const order_map *m,
+                            TY_GLOBAL const order_key *keys, ty_u32 i, ty_u32 count)
+{
+    TY_GLOBAL const uint2 *buckets = (TY_GLOBAL const uint2 *)(slices + ORDER_S_BUCKET);
+    TY_GLOBAL const ty_u8 *list_of = (TY_GLOBAL const ty_u8 *)(slices + ORDER_S_LIST);
+    const ty_u32 lists = slices[ORDER_S_LISTS];
+    int near_ = i + 1 == count;
+    for (ty_u32 k = i ? i - 1 : 0; k <= i + 1 && k < count; k++) {
+        ty_u32 slice;
+        ORDER_MAP(m, buckets, keys[k], slice);
+        near_ |= list_of[slice] < lists;
+    }
+    return near_;
+}
+
+/* The drawn keys of slices that have a list, with those before and behind, and the largest, in
+ * `keys` at `to`; returns how many. */
+TY_FN ty_u32 order_slices_again(TY_GLOBAL const ty_u32 *slices, TY_GLOBAL order_key *keys,
+                                ty_u64 from, ty_u64 to, ty_u32 count, TY_LOCAL ty_u32 *sums)
+{
+    const order_map m = order_map_of(slices);
+    const ty_u32 each = (count + TY_GROUP_SIZE - 1) / TY_GROUP_SIZE, first = TY_LID * each;
+    ty_u32 mine = 0, at, all;
+    for (ty_u32 i = first; i < first + each && i < count; i++)
+        mine += order_slices_near(slices, &m, keys + from, i, count);
+    at = order_sum_before(mine, sums, sums + TY_GROUP_SIZE);
+    all = order_total(at + mine, sums);
+    for (ty_u32 i = first; i < first + each && i < count; i++)
+        if (order_slices_near(slices, &m, keys + from, i, count))
+            keys[to + at++] = keys[from + i];
+    TY_WHOLE_BARRIER();
+    return all;
+}
+
+/* The map of the distances up to that of the largest drawn key, less the buckets. */
+TY_FN order_map order_map_begin(order_key low, order_key span)
+{
+    const ty_u32 all = order_bits(span), top = ORDER_KEY_WORDS == 2 && all > 31 ? all - 31 : 0;
+    order_map m = {low, 0, 0, top, 0};
+    const ty_u32 most = (ty_u32)(span >> top), bits = order_bits(most);
+    m.shift = bits > ORDER_BUCKET_BITS ? bits - ORDER_BUCKET_BITS : 0;
+    while ((most >> m.shift) + 2 > ORDER_BUCKETS)
+        m.shift++;
+#if ORDER_IS_FLOAT
+    m.ahead = (0u - (most + 1)) & ((1u << m.shift) - 1);
+    m.most = most + 1 + m.ahead;
+#else
+    m.most = most;
+#endif
+    return m;
+}
+
+/* A bucket of `count` drawn keys of `drawn`, less the number of its first slice. */
+TY_FN uint2 order_map_bucket(const order_map *m, TY_GLOBAL const order_key *keys, ty_u32 count,
+                             ty_u32 drawn)
+{
+    const ty_u32 want = (ty_u32)((ty_u64)count * ORDER_SLICES / drawn);
+    const ty_u32 slice_bits = order_bits(want > 1 ? want - 1 : 0);
+    const ty_u32 first = order_map_distance(m, keys[0]),
+                 last = order_map_distance(m, keys[count - 1]);
+    ty_u32 below;
+    uint2 b;
+    const ty_u32 bits = order_bits(last - first);
+    for (below = bits > slice_bits ? bits - slice_bits : 0;; below++) {
+        /* where the lower bits put the beginning behind `first`, keys before it are in the first
+         * slice too */
+        b.x = (first & ~31u) | below;
+        b.x -= b.x > first && b.x >= 32 ? 32 : 0;
+        b.y = b.x > last ? 0 : (last - b.x) >> below;
+        if (b.y >> slice_bits == 0)
+            return b;
+    }
+}
+
+#define ORDER_MAP_AHEAD 8 /* drawn keys that a work-item reads at once */
+
+/* The distances of drawn keys i and TY_GROUP_SIZE further ones, and of those before each. */
+TY_FN void order_map_distances(const order_map *m, TY_GLOBAL const order_key *keys, ty_u32 i,
+                               ty_u32 drawn, ty_u32 *d, ty_u32 *before)
+{
+    order_key x[ORDER_MAP_AHEAD], y[ORDER_MAP_AHEAD];
+    TY_UNROLL
+    for (ty_u32 k = 0; k < ORDER_MAP_AHEAD; k++) {
+        const ty_u32 at = i + k * TY_GROUP_SIZE < drawn ? i + k * TY_GROUP_SIZE : i;
+        x[k] = keys[at];
+        y[k] = keys[at ? at - 1 : 0];
+    }
+    TY_UNROLL
+    for (ty_u32 k = 0; k < ORDER_MAP_AHEAD; k++) {
+        d[k] = order_map_distance(m, x[k]);
+        before[k] = order_map_distance(m, y[k]);
+    }
+}
+
+/* The number of the first drawn key of each slice. */
+TY_FN void order_map_firsts(const order_map *m, TY_LOCAL const uint2 *buckets,
+                            TY_GLOBAL ty_u32 *slices, TY_GLOBAL const order_key *keys, ty_u32 drawn)
+{
+    for (ty_u32 i = TY_LID; i < drawn; i += ORDER_MAP_AHEAD * TY_GROUP_SIZE) {
+        ty_u32 d[ORDER_MAP_AHEAD], before[ORDER_MAP_AHEAD];
+        order_map_distances(m, keys, i, drawn, d, before);
+        for (ty_u32 k = 0; k < ORDER_MAP_AHEAD && i + k * TY_GROUP_SIZE < drawn; k++) {
+            const ty_u32 number = i + k * TY_GROUP_SIZE;
+            const ty_u32 slice = order_map_slice(d[k], buckets[d[k] >> m->shift]);
+            ty_u32 c = 0;
+            if (number)
+                c = order_map_slice(before[k], buckets[before[k] >> m->shift]) + 1;
+            for (; c <= slice; c++)
+                slices[ORDER_S_FIRST + c] = number;
+        }
+    }
+}
+
+/* The number of each bucket's first drawn key, in local memory. */
+TY_FN void order_map_begins(const order_map *m, TY_GLOBAL const order_key *keys, ty_u32 drawn,
+                            ty_u32 used, TY_LOCAL ty_u32 *begin)
+{
+    for (ty_u32 b = TY_LID; b <= used; b += TY_GROUP_SIZE)
+        begin[b] = drawn;
+    TY_BARRIER();
+    for (ty_u32 i = TY_LID; i < drawn; i += ORDER_MAP_AHEAD * TY_GROUP_SIZE) {
+        ty_u32 d[ORDER_MAP_AHEAD], before[ORDER_MAP_AHEAD];
+        order_map_distances(m, keys, i, drawn, d, before);
+        for (ty_u32 k = 0; k < ORDER_MAP_AHEAD && i + k * TY_GROUP_SIZE < drawn; k++) {
+            const ty_u32 number = i + k * TY_GROUP_SIZE;
+            for (ty_u32 b = number ? (before[k] >> m->shift) + 1 : 0; b <= d[k] >> m->shift; b++)
+                begin[b] = number;
+        }
+    }
+    TY_BARRIER();
+}
+
+/* The buckets, in local memory and to `slices`; returns how many slices there are. */
+TY_FN ty_u32 order_map_buckets(const order_map *m, TY_GLOBAL const order_key *keys, ty_u32 drawn,
+                               TY_GLOBAL ty_u32 *slices, TY_LOCAL uint2 *buckets,
+                               TY_LOCAL ty_u32 *area)
+{
+    enum { own = (ORDER_BUCKETS + TY_GROUP_SIZE - 1) / TY_GROUP_SIZE };
+    TY_LOCAL const ty_u32 *begin = area + ORDER_MAP_BEGIN;
+    const ty_u32 used = (m->most >> m->shift) + 1;
+    ty_u32 mine = 0, at;
+    uint2 bucket[own];
+    for (ty_u32 k = 0; k < own; k++) {
+        const ty_u32 b = TY_LID * own + k;
+        bucket[k].x = bucket[k].y = 0;
+        if (b < used && begin[b + 1] > begin[b])
+            bucket[k] = order_map_bucket(m, keys + begin[b], begin[b + 1] - begin[b], drawn);
+        mine += b < used ? bucket[k].y + 1 : 0;
+    }
+    at = order_sum_before(mine, area, area + TY_GROUP_SIZE);
+    const ty_u32 all = order_total(at + mine, area);
+    for (ty_u32 k = 0; k < own; k++) {
+        const ty_u32 b = TY_LID * own + k, further = bucket[k].y;
+        if (b >= ORDER_BUCKETS)
+            continue;
+        bucket[k].y |= at * ORDER_SLICES;
+        ((TY_GLOBAL uint2 *)(slices + ORDER_S_BUCKET))[b] = buckets[b] = bucket[k];
+        at += b < used ? further + 1 : 0;
+    }
+    return all;
+}
+
+/* `count` drawn keys, ascending, from `from` on; with `again` those of the slices that had too
+ * many, which are put at `to`. Local memory: sums, the number of each bucket's first drawn key, and
+ * the buckets. */
+TY_KERNEL(TY_GROUP_SIZE)
+order_slices_map(TY_GLOBAL ty_u64 *state, TY_GLOBAL order_key *keys, ty_u64 from, ty_u64 to,
+                 ty_u32 count, ty_u64 slices_at, ty_u32 again TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    TY_GLOBAL ty_u32 *slices = (TY_GLOBAL ty_u32 *)(state + slices_at);
+    TY_LOCAL ty_u32 *begin = ty_local + ORDER_MAP_BEGIN;
+    TY_LOCAL uint2 *buckets = (TY_LOCAL uint2 *)(begin + ORDER_BUCKETS + 8);
+    ty_u32 drawn;
+    ORDER_BEGIN();
+    if (!state[ORDER_N] || (again && !slices[ORDER_S_AGAIN]))
+        return;
+    if (again) {
+        drawn = order_slices_again(slices, keys, from, to, slices[ORDER_S_DRAWN], ty_local);
+        keys += to;
+    } else {
+        keys += from;
+        ORDER_BELOW(keys, count, ORDER_NAN, 0, drawn); /* the others are NaN, or none */
+    }
+    const order_key low = drawn ? keys[0] : 0;
+    const order_map m = order_map_begin(low, drawn ? keys[drawn - 1] - low : 0);
+    TY_BARRIER();
+    order_map_begins(&m, keys, drawn, (m.most >> m.shift) + 1, begin);
+    const ty_u32 all = order_map_buckets(&m, keys, drawn, slices, buckets, ty_local);
+    for (ty_u32 i = TY_LID; i < ORDER_SLICES_MOST; i += TY_GROUP_SIZE) {
+        slices[ORDER_S_COUNT + i] = 0;
+        slices[ORDER_S_FIRST + i] = drawn;
+    }
+    if (TY_LID == 0) {
+        slices[ORDER_S_FIRST + ORDER_SLICES_MOST] = drawn;
+        slices[ORDER_S_SHIFT] = m.shift;
+        slices[ORDER_S_MOST] = m.most;
+        slices[ORDER_S_DROP] = m.drop;
+        slices[ORDER_S_AHEAD] = m.ahead;
+        slices[ORDER_S_DRAWN] = drawn;
+        slices[ORDER_S_SLICES] = all;
+        order_slices_set_key(slices, ORDER_S_LOW, low);
+    }
+    TY_WHOLE_BARRIER();
+    order_map_firsts(&m, buckets, slices, keys, drawn);
+}
+
+/* ---- counting ---- */
+
+/* The buckets, or other words, to local memory. */
+TY_FN void order_slices_load(TY_GLOBAL const ty_u32 *slices, ty_u32 at, ty_u32 words,
+                             TY_LOCAL ty_u32 *to)
+{
+    TY_GLOBAL const uint4 *from = (TY_GLOBAL const uint4 *)(slices + at);
+    for (ty_u32 i = TY_LID; i < words / 4; i += TY_GROUP_SIZE)
+        ((TY_LOCAL uint4 *)to)[i] = from[i];
+}
+
+/* All whole tiles of packed samples, ORDER_EACH keys x[] of a work-item at a time, each read while
+ * the one before is worked on; then what is before and behind, one by one, with x[] where `counts`
+ * has a bit. TILE(x, counts) is done with them. */
+#define ORDER_SLICES_PACKED(data, offset, n, TILE)                                                 \
+    do {                                                                                           \
+        TY_GLOBAL const ty_u8 *samples_ = (data) + (offset);                                       \
+        const ty_u32 start_ = (0u - (ty_u32)(ty_u64)samples_ & 15u) / ORDER_SIZE;                  \
+        const ty_u32 head_ = start_ < (n) ? start_ : (ty_u32)(n);                                  \
+        const ty_u64 full_ = ((n)-head_) / ORDER_TILE, tile_ = ORDER_TILE * ORDER_SIZE / 16;       \
+        const ty_u32 rest_ = (ty_u32)((n)-full_ * ORDER_TILE);                                     \
+        const ty_u64 tiles_ = full_ + (rest_ + ORDER_TILE - 1) / ORDER_TILE;                       \
+        TY_GLOBAL const ty_u8 *behind_ = samples_ + full_ * ORDER_TILE * ORDER_SIZE;               \
+        TY_GLOBAL const uint4 *vectors_ =                                                          \
+            (TY_GLOBAL const uint4 *)(samples_ + head_ * ORDER_SIZE);                              \
+        ty_u32 ahead_[4 * ORDER_LOADS];                                                            \
+        if (TY_GROUP < full_)                                                                      \
+            order_fetch(vectors_ + TY_GROUP * tile_ + TY_LID, ahead_);                             \
+        for (ty_u64 t_ = TY_GROUP; t_ < tiles_; t_ += TY_GROUPS) {                                 \
+            order_key x[ORDER_EACH];                                                               \
+            ty_u32 counts = (1u << ORDER_EACH) - 1;                                                \
+            if (t_ < full_) {                                                                      \
+                TY_UNROLL                                                                          \
+                for (ty_u32 j_ = 0; j_ < ORDER_EACH; j_++)                                         \
+                    x[j_] = ORDER_KEY_IN(ahead_, j_);                                              \
+                if (t_ + TY_GROUPS < full_)                                                        \
+                    order_fetch(vectors_ + (t_ + TY_GROUPS) * tile_ + TY_LID, ahead_);             \
+            }                                                                                      \
+            for (ty_u32 j_ = 0; t_ >= full_ && j_ < ORDER_EACH; j_++) {                            \
+                const ty_u32 e_ = (ty_u32)(t_ - full_) * ORDER_TILE + j_ * TY_GROUP_SIZE + TY_LID; \
+                x[j_] = 0;                                                                         \
+                if (e_ < rest_)                                                                    \
+                    x[j_] = order_key_of(ty_word_at(                                               \
+                        (e_ < head_ ? samples_ : behind_) + e_ * ORDER_SIZE, ORDER_SIZE));         \
+                else                                                                               \
+                    counts &= ~(1u << j_);                                                         \
+            }                                                                                      \
+            TILE(x, counts);                                                                       \
+        }                                                                                          \
+    } while (0)
+
+/* The same of samples of any layout. */
+#define ORDER_SLICES_VIEW(TILE)                                                                    \
+    do {                                                                                           \
+        const ty_u64 tiles_ = (n + ORDER_TILE - 1) / ORDER_TILE;                                   \
+        const ty_u64 step_rows_ = TY_GROUP_SIZE / columns;                                         \
+        const ty_u64 step_columns_ = TY_GROUP_SIZE - step_rows_ * columns;                         \
+        for (ty_u64 t_ = TY_GROUP; t_ < tiles_; t_ += TY_GROUPS) {                                 \
+            order_key x[ORDER_EACH];                                                               \
+            ty_u32 counts = 0;                                                                     \
+            ty_u64 i_ = t_ * ORDER_TILE + TY_LID, row_ = i_ / columns;                             \
+            ty_u64 column_ = i_ - row_ * columns;                                                  \
+            TY_UNROLL                                                                              \
+            for (ty_u32 j_ = 0; j_ < ORDER_EACH; j_++, i_ += TY_GROUP_SIZE) {                      \
+                const int in_ = i_ < n && ORDER_COUNTS(b, row_, column_);                          \
+                x[j_] = in_ ? ORDER_KEY_AT(b, row_, column_) : 0;                                  \
+                counts |= (ty_u32)in_ << j_;                                                       \
+                TY_STEP(row_, column_, columns, step_rows_, step_columns_);                        \
+            }                                                                                      \
+            TILE(x, counts);                                                                       \
+        }                                                                                          \
+    } while (0)
+
+/* Local memory, in words: the buckets; from ORDER_SLICES_AT on a count of each slice. */
+#define ORDER_SLICES_AT (2 * ORDER_BUCKETS)
+
+/* Keys whose slices are looked up at once, so that one's wait is not the next one's. */
+#define ORDER_TOGETHER 8
+
+#define ORDER_SLICES_COUNT(x, counts)                                                              \
+    do {                                                                                           \
+        if ((counts) == (1u << ORDER_EACH) - 1) {                                                  \
+            TY_UNROLL                                                                              \
+            for (ty_u32 j_ = 0; j_ < ORDER_EACH; j_ += ORDER_TOGETHER) {                           \
+                ty_u32 slice_[ORDER_TOGETHER];                                                     \
+                TY_UNROLL                                                                          \
+                for (ty_u32 k_ = 0; k_ < ORDER_TOGETHER; k_++)                                     \
+                    ORDER_MAP(&m, buckets, (x)[j_ + k_], slice_[k_]);                              \
+                TY_UNROLL                                                                          \
+                for (ty_u32 k_ = 0; k_ < ORDER_TOGETHER; k_++)                                     \
+                    TY_INC_AT(ty_local, first + 4 * slice_[k_]);                                   \
+            }                                                                                      \
+        } else {                                                                                   \
+            for (ty_u32 j_ = 0; j_ < ORDER_EACH; j_++) {                                           \
+                ty_u32 slice_;                                                                     \
+                if (!((counts) >> j_ & 1))                                                         \
+                    continue;                                                                      \
+                ORDER_MAP(&m, buckets, (x)[j_], slice_);                                           \
+                TY_INC_AT(ty_local, first + 4 * slice_);                                           \
+            }                                                                                      \
+        }                                                                                          \
+    } while (0)
+
+/* The group's counts to those of all. */
+TY_FN void order_slices_end(TY_GLOBAL ty_u32 *slices, TY_LOCAL const ty_u32 *counts)
+{
+    TY_GLOBAL ty_u64 *pairs = (TY_GLOBAL ty_u64 *)(slices + ORDER_S_COUNT);
+    TY_BARRIER();
+    for (ty_u32 i = TY_LID; i < ORDER_SLICES_MOST / 2; i += TY_GROUP_SIZE) {
+        const ty_u32 low = counts[2 * i], high = counts[2 * i + 1];
+        if (low || high)
+            TY_ADD_WIDE(pairs + i, low | (ty_u64)high << 32);
+    }
+}
+
+#define ORDER_SLICES_BEGIN()                                                                       \
+    TY_LOCAL const uint2 *buckets = (TY_LOCAL const uint2 *)ty_local;                              \
+    const ty_u32 first = TY_LOCAL_ADDRESS(ty_local) + 4 * ORDER_SLICES_AT;                         \
+    if (!state[ORDER_N] || (again && !slices[ORDER_S_AGAIN]))                                      \
+        return;                                                                                    \
+    const order_map m = order_map_of(slices);                                                      \
+    order_slices_load(slices, ORDER_S_BUCKET, 2 * ORDER_BUCKETS, ty_local);                        \
+    for (ty_u32 i_ = TY_LID; i_ < ORDER_SLICES_MOST; i_ += TY_GROUP_SIZE)                          \
+        ty_local[ORDER_SLICES_AT + i_] = 0;                                                        \
+    TY_BARRIER()
+
+TY_KERNEL_DENSE(TY_GROUP_SIZE, 4)
+order_slices_count_packed(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n,
+                          TY_GLOBAL ty_u64 *state, ty_u64 slices_at, ty_u32 again TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    TY_GLOBAL ty_u32 *slices = (TY_GLOBAL ty_u32 *)(state + slices_at);
+    ORDER_BEGIN();
+    ORDER_SLICES_BEGIN();
+    ORDER_SLICES_PACKED(data, offset, n, ORDER_SLICES_COUNT);
+    order_slices_end(slices, ty_local + ORDER_SLICES_AT);
+}
+
+TY_KERNEL_DENSE(TY_GROUP_SIZE, 4)
+order_slices_count_view(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked, ty_u64 b,
+                        ty_u64 columns, ty_u64 n, TY_GLOBAL ty_u64 *state, ty_u64 slices_at,
+                        ty_u32 again TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    TY_GLOBAL ty_u32 *slices = (TY_GLOBAL ty_u32 *)(state + slices_at);
+    ORDER_BEGIN();
+    ORDER_SLICES_BEGIN();
+    ORDER_SLICES_VIEW(ORDER_SLICES_COUNT);
+    order_slices_end(slices, ty_local + ORDER_SLICES_AT);
+}
+/* SPDX-License-Identifier: Apache-2.0 */
