@@ -47,7 +47,7 @@ static tally_status reading(const ty_order_run *r, uint64_t g, const char *packe
     args[n++] = ty_arg_u64(r->slices);
     for (unsigned i = 0; i < count; i++)
         args[n++] = more[i];
-    fit = d->units * (fit < 1 ? 1 : fit > 4 ? 4 : fit); /* by the kernels' registers */
+    fit = d->units * (fit < 1 ? 1 : fit > 5 ? 5 : fit); /* by the kernels' registers */
     return ty_order_launch(r, is_packed ? packed : view, tiles < fit ? tiles : fit, local, args, n,
                            error);
 }

@@ -251,25 +251,6 @@ TY_FN void order_lists_flush(TY_GLOBAL ty_u32 *slices, const order_map *m, TY_GL
     TY_BARRIER();
 }
 
-/* Where a work-item's `count` keys go on the stage. */
-TY_FN ty_u32 order_lists_take(TY_LOCAL ty_u32 *staged, ty_u32 count)
-{
-#if TY_WARP == 32
-    const ty_u32 lane = TY_LID % 32;
-    ty_u32 sum = count, first = 0;
-    TY_UNROLL
-    for (ty_u32 far_ = 1; far_ < 32; far_ *= 2) {
-        const ty_u32 up = TY_SHUFFLE_UP(sum, far_);
-        sum += lane >= far_ ? up : 0;
-    }
-    if (lane == 31 && sum)
-        first = TY_ADD_LOCAL(staged, sum);
-    return TY_SHUFFLE(first, 31) + sum - count;
-#else
-    return count ? TY_ADD_LOCAL(staged, count) : 0;
-#endif
-}
-
 /* A key's list. */
 #define ORDER_LIST_OF(key, to)                                                                     \
     do {                                                                                           \
@@ -300,7 +281,9 @@ TY_FN ty_u32 order_lists_take(TY_LOCAL ty_u32 *staged, ty_u32 count)
         }                                                                                          \
         for (ty_u32 j_ = 0; (counts) != (1u << ORDER_EACH) - 1 && j_ < ORDER_EACH; j_++)           \
             listed_ &= ~((~(counts) >> j_ & 1) << (ORDER_EACH - 1 - j_));                          \
-        ty_u32 at_ = order_lists_take(&ty_local[ORDER_F_STAGED], ORDER_POPCOUNT(listed_));         \
+        ty_u32 at_ = 0;                                                                            \
+        if (listed_)                                                                               \
+            at_ = TY_ADD_LOCAL(&ty_local[ORDER_F_STAGED], ORDER_POPCOUNT(listed_));                \
         TY_UNROLL                                                                                  \
         for (ty_u32 j_ = 0; j_ < ORDER_EACH; j_++)                                                 \
             if (listed_ >> (ORDER_EACH - 1 - j_) & 1)                                              \
@@ -323,7 +306,7 @@ TY_FN ty_u32 order_lists_take(TY_LOCAL ty_u32 *staged, ty_u32 count)
         ty_local[i_] = 0;                                                                          \
     TY_BARRIER()
 
-TY_KERNEL_DENSE(TY_GROUP_SIZE, 4)
+TY_KERNEL_DENSE(TY_GROUP_SIZE, 5)
 order_lists_fill_packed(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n,
                         TY_GLOBAL ty_u64 *state, ty_u64 slices_at, TY_GLOBAL order_key *out,
                         ty_u32 redo TY_LOCAL_ARG)
@@ -336,7 +319,7 @@ order_lists_fill_packed(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n,
     order_lists_flush(slices, &m, out, 1, ty_local);
 }
 
-TY_KERNEL_DENSE(TY_GROUP_SIZE, 4)
+TY_KERNEL_DENSE(TY_GROUP_SIZE, 5)
 order_lists_fill_view(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked, ty_u64 b, ty_u64 columns,
                       ty_u64 n, TY_GLOBAL ty_u64 *state, ty_u64 slices_at, TY_GLOBAL order_key *out,
                       ty_u32 redo TY_LOCAL_ARG)

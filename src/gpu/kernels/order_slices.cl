@@ -331,9 +331,9 @@ TY_FN void order_slices_load(TY_GLOBAL const ty_u32 *slices, ty_u32 at, ty_u32 w
         ((TY_LOCAL uint4 *)to)[i] = from[i];
 }
 
-/* All whole tiles of packed samples, ORDER_EACH keys x[] of a work-item at a time, each read while
- * the one before is worked on; then what is before and behind, one by one, with x[] where `counts`
- * has a bit. TILE(x, counts) is done with them. */
+/* All whole tiles of packed samples, ORDER_EACH keys x[] of a work-item at a time; then what is
+ * before and behind, one by one, with x[] where `counts` has a bit. TILE(x, counts) is done with
+ * them. */
 #define ORDER_SLICES_PACKED(data, offset, n, TILE)                                                 \
     do {                                                                                           \
         TY_GLOBAL const ty_u8 *samples_ = (data) + (offset);                                       \
@@ -345,19 +345,11 @@ TY_FN void order_slices_load(TY_GLOBAL const ty_u32 *slices, ty_u32 at, ty_u32 w
         TY_GLOBAL const ty_u8 *behind_ = samples_ + full_ * ORDER_TILE * ORDER_SIZE;               \
         TY_GLOBAL const uint4 *vectors_ =                                                          \
             (TY_GLOBAL const uint4 *)(samples_ + head_ * ORDER_SIZE);                              \
-        ty_u32 ahead_[4 * ORDER_LOADS];                                                            \
-        if (TY_GROUP < full_)                                                                      \
-            order_fetch(vectors_ + TY_GROUP * tile_ + TY_LID, ahead_);                             \
         for (ty_u64 t_ = TY_GROUP; t_ < tiles_; t_ += TY_GROUPS) {                                 \
             order_key x[ORDER_EACH];                                                               \
             ty_u32 counts = (1u << ORDER_EACH) - 1;                                                \
-            if (t_ < full_) {                                                                      \
-                TY_UNROLL                                                                          \
-                for (ty_u32 j_ = 0; j_ < ORDER_EACH; j_++)                                         \
-                    x[j_] = ORDER_KEY_IN(ahead_, j_);                                              \
-                if (t_ + TY_GROUPS < full_)                                                        \
-                    order_fetch(vectors_ + (t_ + TY_GROUPS) * tile_ + TY_LID, ahead_);             \
-            }                                                                                      \
+            if (t_ < full_)                                                                        \
+                order_load(vectors_ + t_ * tile_ + TY_LID, x);                                     \
             for (ty_u32 j_ = 0; t_ >= full_ && j_ < ORDER_EACH; j_++) {                            \
                 const ty_u32 e_ = (ty_u32)(t_ - full_) * ORDER_TILE + j_ * TY_GROUP_SIZE + TY_LID; \
                 x[j_] = 0;                                                                         \
@@ -446,7 +438,7 @@ TY_FN void order_slices_end(TY_GLOBAL ty_u32 *slices, TY_LOCAL const ty_u32 *cou
         ty_local[ORDER_SLICES_AT + i_] = 0;                                                        \
     TY_BARRIER()
 
-TY_KERNEL_DENSE(TY_GROUP_SIZE, 4)
+TY_KERNEL_DENSE(TY_GROUP_SIZE, 5)
 order_slices_count_packed(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n,
                           TY_GLOBAL ty_u64 *state, ty_u64 slices_at, ty_u32 again TY_LOCAL_ARG)
 {
@@ -458,7 +450,7 @@ order_slices_count_packed(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n,
     order_slices_end(slices, ty_local + ORDER_SLICES_AT);
 }
 
-TY_KERNEL_DENSE(TY_GROUP_SIZE, 4)
+TY_KERNEL_DENSE(TY_GROUP_SIZE, 5)
 order_slices_count_view(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked, ty_u64 b,
                         ty_u64 columns, ty_u64 n, TY_GLOBAL ty_u64 *state, ty_u64 slices_at,
                         ty_u32 again TY_LOCAL_ARG)
