@@ -31,7 +31,7 @@ micro=$build/bench/micro_methods many=$build/bench/micro_bins
 build_all() {
     cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release >"$out/configure.log" 2>&1 &&
         cmake --build "$build" -j"$(nproc)" --target tally_command prebuild differential_test_{methods,own,edges,many_bins} \
-            differential_test_opencl_{keys,views,images} device_test_{host,kernels,layouts,listings,output,weights,weights_packed} \
+            differential_test_opencl_{keys,views,images} device_test_{host,kernels,layouts,listings,output,quantiles,streams,weights,weights_packed} \
             micro_methods micro_own micro_host micro_bins micro_views micro_small micro_weights micro_images gpu_bench >"$out/build.log" 2>&1 ||
         { tail -n 30 "$out/configure.log" "$out/build.log"; exit 1; }
 }
@@ -111,6 +111,7 @@ sanitize() {
     local d=$build/tests/differential v=$build/tests/device tool one
     command -v compute-sanitizer >/dev/null || { echo "skipped: no compute-sanitizer"; return; }
     for tool in ${TOOLS:-memcheck racecheck synccheck initcheck}; do
+        checked $tool quantiles "$v/test_quantiles" cuda "$seed" 4
         checked $tool kernels "$kernels" cuda small "$([ $tool = racecheck ] && echo -podlozhnyuk-256-tag)"
         for one in $seed 5 9; do
             checked $tool own-$one "$d/test_own" "$one" cuda 4000
