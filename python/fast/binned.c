@@ -23,7 +23,7 @@ typedef struct binned_axis {
     double *own, *ended; /* edges; those of the cells */
     finder finder;
     int mixed;
-    int whole; /* bins are a number: samples are finite */
+    int counted; /* bins are a number: no sample may be NaN */
 } binned_axis;
 
 typedef struct binned {
@@ -85,7 +85,7 @@ static int make_edges(binned_axis *axis, const array *samples, uint64_t bins, Py
 {
     if ((range == Py_None && !samples->n) || !ends_even(samples, bins, range, 1, &axis->wish))
         return 0;
-    axis->whole = 1;
+    axis->counted = 1;
     if (samples->dtype == TALLY_F32)
         axis->wish.form = ENDS_ROUNDED;
     axis->own = PyMem_Malloc((bins + 1) * sizeof *axis->own);
@@ -147,20 +147,20 @@ static void release(binned *b)
 
 /* ---- cells ---- */
 
-/* The cells of a block on one axis, NaN above all; 0: what is not finite is refused. */
+/* The cells of a block on one axis, NaN above all; 0: there is one and it is refused. */
 static int find_axis(binned *b, uint32_t d, uint64_t begin, uint64_t n, double *cells)
 {
     double memory[AT_ONCE];
     binned_axis *axis = &b->axes[d];
     const double *x = places_doubles(&b->samples[d], begin, n, memory);
-    int finite = 1;
+    int has_nan = 0;
     if (finder_find(&axis->finder, &axis->mixed, x, places_whole(n), cells))
         return 1;
     for (uint64_t i = 0; i < n; i++) {
-        finite &= fabs(x[i]) <= DBL_MAX;
+        has_nan |= x[i] != x[i];
         cells[i] = x[i] != x[i] ? (double)axis->finder.extent - 1 : cells[i];
     }
-    return finite || !axis->whole;
+    return !has_nan || !axis->counted;
 }
 
 /* The cells of a block, and the numbers that are returned. */

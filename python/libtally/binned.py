@@ -4,7 +4,7 @@
 What differs: a sample is in the last bin if it is at most the last edge, exactly, where SciPy rounds; NaN among a
 bin's values makes its min, max and median NaN, where SciPy leaves it out of min and sorts it last for the others;
 means and variances are taken about one of the bin's own values, so that nothing cancels; complex values are refused.
-What is binned may be NaN where edges are given, and is then above the last; with a number of bins it must be finite.
+What is binned may be NaN where edges are given, and is then above the last; with a number of bins it is refused, as there.
 
 Of arrays on a device counts, sums, means, deviations and extremes are found there, in bins that `range` or edges give;
 the statistic is an array of theirs, and there are no binnumbers (None).
@@ -119,8 +119,8 @@ def _edges(columns, bins, range):
     except TypeError:
         if len(bins) != len(columns):
             raise AttributeError("The dimension of bins must be equal to the dimension of the sample x.") from None
-    if not all(np.isfinite(x).all() for x, b in zip(columns, bins) if np.isscalar(b)):
-        raise ValueError("the samples contain non-finite values, and bins are a number")
+    if any(np.isnan(x).any() for x, b in zip(columns, bins) if np.isscalar(b)):
+        raise ValueError("the samples contain NaN, and bins are a number")
     if range is not None and len(range) != len(columns):
         raise ValueError(f"range given for {len(range)} dimensions; {len(columns)} required")
     return [_axis_edges(x, b, None if range is None else range[i]) for i, (x, b) in enumerate(zip(columns, bins))]
@@ -135,7 +135,7 @@ def _axis_edges(x, bins, ends):
     else:
         if bins < 1:
             raise ValueError(f"bins: {bins} of them; at least 1 is needed")
-        low, high = ends if ends is not None else (float(x.min()), float(x.max()))
+        low, high = ends if ends is not None else _ends(x)
         if high < low:
             raise ValueError("In range, start must be <= stop")
         if low == high:
@@ -144,6 +144,14 @@ def _axis_edges(x, bins, ends):
     if not (np.isfinite(edges).all() and (edges[:-1] < edges[1:]).all()):
         raise ValueError("bins: edges must be finite and increase")
     return edges
+
+
+def _ends(x):
+    """The smallest and the largest sample, infinities aside, as SciPy has them."""
+    finite = x if np.isfinite(x).all() else x[np.isfinite(x)]
+    if x.size and not finite.size:
+        raise ValueError("no sample is finite, and bins are a number; give range or edges")
+    return float(finite.min()), float(finite.max())
 
 
 def _binned(columns, values, statistic, bins, range, expand):

@@ -111,6 +111,20 @@ def test_medians_of_few_and_of_many(rng, way):
             assert np.isnan(answers[4])
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("statistic", ["count", "mean", "median"])
+@pytest.mark.parametrize("range_", [None, (2, 30)])
+def test_infinities(rng, range_, statistic, dtype):
+    """Outside of all bins, which the finite samples give, as SciPy has it."""
+    x, values = np.round(rng.normal(20, 9, 3000), 3).astype(dtype), rng.random(3000)
+    x[rng.choice(3000, 3, False)] = np.inf, -np.inf, np.inf
+    same(tally.binned_statistic(x, values, statistic, 7, range_),
+         scipy_stats.binned_statistic(x, values, statistic, 7, range_))  # fmt: skip
+    y = rng.random(3000).astype(dtype)
+    same(tally.binned_statistic_2d(x, y, values, statistic, [5, [0, 0.4, 1]], [range_, range_] if range_ else None),
+         scipy_stats.binned_statistic_2d(x, y, values, statistic, [5, [0, 0.4, 1]], [range_, range_] if range_ else None))  # fmt: skip
+
+
 def test_zeros_have_no_sign():
     for name in ("min", "max"):
         assert not np.signbit(tally.binned_statistic([0.1, 0.2], [-0.0, -0.0], name, 1).statistic[0])
@@ -138,8 +152,10 @@ def test_refusals(rng):
     with pytest.raises(AttributeError, match="values"):
         tally.binned_statistic(x, values[1:])
     for bins in (10, [10, [0, 1]]):
-        with pytest.raises(ValueError, match="non-finite"):
-            tally.binned_statistic_dd([[1, np.inf], [0, 1]], [1, 2], bins=bins)
+        with pytest.raises(ValueError, match="NaN"):
+            tally.binned_statistic_dd([[1, np.nan], [0, 1]], [1, 2], bins=bins)
+    with pytest.raises(ValueError, match="no sample is finite"):
+        tally.binned_statistic([np.inf, -np.inf], [1, 2])
     with pytest.raises(TypeError, match="complex"):
         tally.binned_statistic(x, values * 1j)
     with pytest.raises(ValueError, match="start must be"):
