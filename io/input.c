@@ -131,15 +131,6 @@ static const struct {
     {"\x04\x22\x4d\x18", 4, 0, 0, "compressed by LZ4", "pipe it through lz4 -dc"},
 };
 
-/* "[{" and a name, with any blanks: objects that JSON lines would have a line each. */
-static int is_json_array(const unsigned char *head, size_t size)
-{
-    size_t at = 0;
-    while (at < size && head[at] && strchr(" \t\r\n", head[at]))
-        at++;
-    return at < size && head[at] == '[' && ty_json_lines.probe(head + at + 1, size - at - 1);
-}
-
 /* Refuses a format that is known and not read; `clear`: only those that no text begins as. */
 static tally_status refuse_stranger(const char *name, const unsigned char *head, size_t size,
                                     int clear, tally_error *error)
@@ -149,11 +140,10 @@ static tally_status refuse_stranger(const char *name, const unsigned char *head,
             !memcmp(head + strangers[i].at, strangers[i].magic, strangers[i].size))
             return ty_error(error, TALLY_ERROR_UNSUPPORTED, "%s: %s, which is not read; %s", name,
                             strangers[i].what, strangers[i].instead);
-    if (is_json_array(head, size))
-        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                        "%s: a JSON array, which is not read; jq -c '.[]' FILE makes JSON lines",
-                        name);
-    return TALLY_OK;
+    const char *hint = ty_json_array_hint(head, size);
+    return hint ? ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                           "%s: a JSON array, which is not read; %s", name, hint)
+                : TALLY_OK;
 }
 
 static tally_status unknown_format(const char *name, const unsigned char *head, size_t size,

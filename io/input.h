@@ -140,4 +140,7 @@ const char *ty_input_name(const tally_input *input); /* for messages */
 extern const ty_decoder ty_npy, ty_raw, ty_text, ty_png, ty_jpeg, ty_tiff, ty_pnm, ty_parquet,
     ty_hdf5, ty_arrow, ty_json_lines, ty_fits, ty_gif, ty_bmp, ty_webp;
 
+/* Of the first bytes of a JSON array, what would convert it; of others NULL. */
+const char *ty_json_array_hint(const unsigned char *head, size_t size);
+
 #endif

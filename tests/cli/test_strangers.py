@@ -20,6 +20,11 @@ def files(folder):
             "exr": (b"v/1\1\2\0\0\0" + bytes(30), "OpenEXR"), "mat": (b"MATLAB 5.0 MAT-file".ljust(124) + b"\0\1IM", "-v7.3"),
             "pfm": (b"Pf\n2 1\n-1.0\n" + bytes(8), "PFM"),
             "json": (b' [\n { "a": 1},\n {"a": 2}\n]\n', "jq -c '.[]'")}
+    arrays = {"jq -r '.[]'": ["[1,2,3]", "\n[\n -1.5e3,\nnull, true]\n", '["a,]\\"", "b"]', "[]", "[1]\n[2]", "[NaN, -Infinity]",
+                              f"[{'100000, ' * 600}1]", f"[{'false,' * 3000}null]"],
+              "@csv": ["[[1,2],[3,4]]", '[["a"],\n []]']}
+    for words, texts in arrays.items():
+        made.update({f"{i}.{words[-4:]}.json": (text.encode(), words) for i, text in enumerate(texts)})
     with zipfile.ZipFile(archive, "w") as sheet:
         sheet.writestr("xl/workbook.xml", "<a/>")
     made["xlsx"] = archive.getvalue(), "as CSV"
@@ -42,7 +47,7 @@ def main():
             if done.returncode != 3 or words not in done.stderr or done.stdout or "which is not read" not in done.stderr:
                 failures += 1
                 print(ending, done.returncode, done.stderr)
-        for heading in ("BM", "BZh", "ORC", "GIF8", "PKs", "CDF", "[{a}]"):
+        for heading in ("BM", "BZh", "ORC", "GIF8", "PKs", "CDF", "[{a}]", "[1]", "[null]", "[a]", "[1 2]", "[nul"):
             path = folder / "table.csv"
             path.write_text(f"{heading},b\n1,2\n3,4\n")
             done = subprocess.run((TALLY, path, "--column", heading), capture_output=True, text=True)
