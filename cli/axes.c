@@ -59,27 +59,6 @@ static int given_range(const cli_options *options, uint32_t d, tally_time unit, 
     return good;
 }
 
-/* Whether --range or --edges has dates for axis `d`. */
-static int has_dates(const cli_options *options, uint32_t d)
-{
-    int is_date = 0;
-    double value;
-    const size_t ranges = options->values[CLI_RANGE].count / 2,
-                 edges = options->values[CLI_EDGES].count;
-    if (ranges)
-        cli_value_parse(options->values[CLI_RANGE].texts[ranges > 1 ? 2 * d : 0], TALLY_TIME_NONE,
-                        0, &value, &is_date);
-    if (edges && !is_date) {
-        char first[CLI_DATE_SIZE] = "";
-        const char *text = options->values[CLI_EDGES].texts[edges > 1 ? d : 0];
-        const size_t length = strcspn(text, ",");
-        if (length < sizeof first)
-            memcpy(first, text, length);
-        cli_value_parse(first, TALLY_TIME_NONE, 0, &value, &is_date);
-    }
-    return is_date;
-}
-
 static int check_bins(const cli_options *options, uint32_t dimensions)
 {
     double total = 1;
@@ -160,7 +139,7 @@ static int parse_edges(const cli_options *options, size_t i, tally_time unit, do
     char **pieces = cli_split(text, &count);
     double *made = pieces ? calloc(count, sizeof *made) : NULL;
     int code = made ? CLI_OK : CLI_FAILED;
-    if (!code && strpbrk(text, " ;") && !has_dates(options, (uint32_t)i))
+    if (!code && strpbrk(text, " ;") && !cli_has_dates(options, (uint32_t)i))
         code = cli_usage(options->word, "--edges %s: commas go between edges, as in --edges 0,5,10",
                          text);
     if (!code && count < 2)
@@ -494,7 +473,7 @@ static tally_status make_even(job *job, uint32_t d, const char *text, const doub
     job->axes->axes[d] = tally_axis_even(bins, lo, hi);
     if (!text)
         axes_widen_bins(&job->axes->axes[d]);
-    if (given && has_dates(job->options, d - (uint32_t)cli_has(job->options, CLI_BY)))
+    if (given && cli_has_dates(job->options, d - (uint32_t)cli_has(job->options, CLI_BY)))
         job->axes->axes[d].last = TALLY_LAST_OPEN; /* the end of a day is the next one's */
     return TALLY_OK;
 }
@@ -519,12 +498,17 @@ static tally_status make_axis(job *job, uint32_t d, tally_error *error)
     }
     const tally_time unit = job->source->times[d];
     const char *wrong = "";
-    if (!unit && has_dates(options, d - by))
+    if (!unit && cli_has_dates(options, d - by))
         return cli_error(error, TALLY_ERROR_DATA,
                          "%s: --%s has dates, and the column has none; its first values say what a "
                          "column holds",
                          cli_shown(job->source->paths[0]),
                          cli_has(options, CLI_EDGES) ? "edges" : "range");
+    if (unit && cli_has(options, CLI_LOG))
+        return cli_error(error, TALLY_ERROR_DATA,
+                         "%s: --log is for numbers, and the column has dates; --bins month gives a "
+                         "bin for each month",
+                         cli_shown(job->source->paths[0]));
     if (!given_range(options, d - by, unit, range, &wrong))
         return cli_error(error, TALLY_ERROR_DATA, "%s: --range: %s is finer than the column's unit",
                          cli_shown(job->source->paths[0]), wrong);

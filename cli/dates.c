@@ -14,6 +14,26 @@ int cli_value_parse(const char *text, tally_time unit, int is_end, double *value
     return calendar_value(&time, unit ? unit : TALLY_TIME_MICROSECOND, value);
 }
 
+int cli_has_dates(const cli_options *options, uint32_t d)
+{
+    int is_date = 0;
+    double value;
+    const size_t ranges = options->values[CLI_RANGE].count / 2,
+                 edges = options->values[CLI_EDGES].count;
+    if (ranges)
+        cli_value_parse(options->values[CLI_RANGE].texts[ranges > 1 ? 2 * d : 0], TALLY_TIME_NONE,
+                        0, &value, &is_date);
+    if (edges && !is_date) {
+        char first[CLI_DATE_SIZE] = "";
+        const char *text = options->values[CLI_EDGES].texts[edges > 1 ? d : 0];
+        const size_t length = strcspn(text, ",");
+        if (length < sizeof first)
+            memcpy(first, text, length);
+        cli_value_parse(first, TALLY_TIME_NONE, 0, &value, &is_date);
+    }
+    return is_date;
+}
+
 void cli_date_print(double value, tally_time unit, calendar_precision precision, int iso,
                     char text[CLI_DATE_SIZE])
 {

@@ -6,6 +6,7 @@
 #include <tally/io.h>
 
 #include "../common/calendar.h"
+#include "options.h"
 
 #define CLI_DATE_SIZE 64 /* of the longest text that is one */
 
@@ -13,6 +14,9 @@
  * set. With `is_end` a date without a time of day stands for the whole day: where it ends. 0: it is
  * neither, or `unit` does not hold it. */
 int cli_value_parse(const char *text, tally_time unit, int is_end, double *value, int *is_date);
+
+/* Whether --range or --edges has dates for axis `d`. */
+int cli_has_dates(const cli_options *options, uint32_t d);
 
 /* A value as a date or time; `iso` for programs, with T and Z. */
 void cli_date_print(double value, tally_time unit, calendar_precision precision, int iso,

@@ -212,6 +212,8 @@ def test_refusals():
     run("r.csv", "-c", "when", "-b", "hour", "--range", "0001-01-01,9999-12-31", code=1, says="more than 16777216 bins")
     run("r.csv", "-c", "when", "-b", "hours", code=2, says="--bins hours: a number or one of")
     run("r.csv", "-c", "when", "-b", "day", "--log", code=2, says="contradict")
+    for bins in ([], ["-b", 3], ["--range", "2026-01-01", "2027-01-01"]):
+        run("r.csv", "-c", "when", "--log", *bins, code=1, says="the column has dates")
     run("r.csv", "-c", "when", "--range", "2026-02-01,2026-01-01", code=2, says="must be less")
     run("r.csv", "-c", "when", "--range", "2026-02-30,2026-03-01", code=2, says="nor a date")
     # a file without a date is one of dates, too, if the first is; one with numbers is not
