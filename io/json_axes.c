@@ -91,6 +91,31 @@ static tally_status read_categories(ty_json_axes *a, uint32_t d, size_t at)
     return TALLY_OK;
 }
 
+tally_status ty_json_labels_read(const ty_json *json, size_t list, int numbers, ty_labels **labels)
+{
+    /* An escape is longer than what it stands for. */
+    const size_t count = (size_t)ty_json_count(json, list), bytes = json->size - list + count;
+    tally_status status = TALLY_OK;
+    *labels = ty_labels_create(count, bytes);
+    if (!*labels)
+        return ty_error_memory(json->error, "labels", bytes);
+    for (size_t at = ty_json_first(json, list); !status && at != TY_JSON_NONE;
+         at = ty_json_next(json, at)) {
+        char *text;
+        if (numbers && ty_json_kind_at(json, at) == TY_JSON_NUMBER) {
+            const char *number = json->text + at;
+            ty_labels_add(*labels, number, strspn(number, "+-.0123456789eE"));
+            continue;
+        }
+        status = ty_json_string(json, at, "a label", &text);
+        if (status)
+            return status;
+        ty_labels_add(*labels, text, strlen(text));
+        ty_free(text);
+    }
+    return status;
+}
+
 static tally_status read_labels(ty_json_axes *a, uint32_t d, const size_t *found)
 {
     const ty_json *json = a->json;
@@ -107,20 +132,9 @@ static tally_status read_labels(ty_json_axes *a, uint32_t d, const size_t *found
             "%" PRIu64 " labels, but the axis is \"%s\" with %" PRIu64 " bins from %" PRId64
             "; labels are of an integer axis from 0, one a bin",
             count, ty_axis_kind_name(a->axes[d].kind), a->axes[d].bins, a->axes[d].first);
-    /* An escape is longer than what it stands for. */
-    ty_labels *labels = a->labels[d] = ty_labels_create(count, json->size - at + (size_t)count);
-    if (!labels)
-        return ty_error_memory(json->error, "labels", json->size - at);
-    for (at = ty_json_first(json, at); at != TY_JSON_NONE; at = ty_json_next(json, at)) {
-        char *text;
-        status = ty_json_string(json, at, "a label", &text);
-        if (status)
-            return status;
-        ty_labels_add(labels, text, strlen(text));
-        ty_free(text);
-    }
-    if (found[OTHERS] != TY_JSON_NONE)
-        status = ty_json_need_u64(json, found[OTHERS], "others", &labels->others);
+    status = ty_json_labels_read(json, at, 0, &a->labels[d]);
+    if (!status && found[OTHERS] != TY_JSON_NONE)
+        status = ty_json_need_u64(json, found[OTHERS], "others", &a->labels[d]->others);
     return status;
 }
 

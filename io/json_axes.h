@@ -24,6 +24,9 @@ typedef struct ty_json_axes {
  * after an error. The axes point into it. */
 tally_status ty_json_axes_read(const ty_json *json, size_t list, ty_json_axes *axes);
 void ty_json_axes_release(ty_json_axes *axes);
+/* Those of an array of texts and, with `numbers`, of numbers as they are written; ty_free them,
+ * also after an error. */
+tally_status ty_json_labels_read(const ty_json *json, size_t list, int numbers, ty_labels **labels);
 
 /* json_quantiles.c: those in `summary`, or TY_JSON_NONE, of histogram h; in order, from 0. */
 tally_status ty_json_quantiles_read(const ty_json *json, size_t summary, tally_result *result,

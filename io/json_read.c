@@ -372,12 +372,32 @@ static tally_status read_notes(const reader *r, tally_result *result)
     return status;
 }
 
+/* The bins of axis `d` are Python's categories, which the counts have as numbers from 0. */
+static tally_status read_categories(const ty_json *json, size_t list, tally_result *result,
+                                    uint32_t d)
+{
+    tally_status status = ty_json_need_array(json, list, "categories");
+    const uint64_t count = status ? 0 : ty_json_count(json, list);
+    const tally_axis *axis = d < result->dimensions ? &result->axes[d] : NULL;
+    if (status)
+        return status;
+    if (!axis || axis->kind != TALLY_AXIS_INTEGER || axis->first || axis->bins != count ||
+        result->labels[d])
+        return ty_json_error(json, list,
+                             "%" PRIu64 " categories are of an integer axis from 0, one a bin, "
+                             "without labels",
+                             count);
+    result->only_python = "categories";
+    return ty_json_labels_read(json, list, 1, &result->labels[d]);
+}
+
 /* What Python's Hist saved beside the counts, if it is more than counts say. */
 static tally_status read_hist(const reader *r, tally_result *result)
 {
     static const char *const keys[] = {"axes", "means"}, *const of_axis[] = {"categories"};
     const ty_json *json = &r->json;
     size_t at = r->top[HIST], found[2], categories;
+    uint32_t d = 0;
     if (at == TY_JSON_NONE || ty_json_kind_at(json, at) != TY_JSON_OBJECT)
         return TALLY_OK;
     tally_status status = ty_json_members(json, at, keys, 2, found);
@@ -388,12 +408,12 @@ static tally_status read_hist(const reader *r, tally_result *result)
     if (found[0] == TY_JSON_NONE || ty_json_kind_at(json, found[0]) != TY_JSON_ARRAY)
         return TALLY_OK;
     for (at = ty_json_first(json, found[0]); !status && at != TY_JSON_NONE;
-         at = ty_json_next(json, at)) {
+         at = ty_json_next(json, at), d++) {
         if (ty_json_kind_at(json, at) != TY_JSON_OBJECT)
             continue;
         status = ty_json_members(json, at, of_axis, 1, &categories);
         if (!status && categories != TY_JSON_NONE)
-            result->only_python = "categories";
+            status = read_categories(json, categories, result, d);
     }
     return status;
 }

@@ -179,7 +179,16 @@ expect 1 'huge2.json: cannot be added' -- "$TALLY" merge huge.json huge2.json
 # What Python's Hist knows beside the counts is not lost, nor its categories taken for numbers: merging refuses.
 beside() { sed "1s/{/{\"hist\":{\"axes\":[{\"name\":\"x\"$1}]$2},/" whole.json >hist.json; }
 beside '' '' && expect 0 "" -- "$TALLY" merge hist.json whole.json -o both.json
-beside ',"categories":["a","b"]' '' && expect 1 'cannot be added.*with categories' -- "$TALLY" merge hist.json whole.json
+beside ',"categories":["a","b"]' '' && expect 1 '2 categories are of an integer axis from 0' -- "$TALLY" show hist.json
+printf '0\n1\n1\n2\n' | "$TALLY" - --range 0 1 --integer -o words.json
+categories='"hist":{"axes":[{"name":"x","categories":["red",2.50]}],"flow":[0,1]},'
+sed "1s/{/{$categories/" words.json >hist.json
+expect 1 'cannot be added.*with categories' -- "$TALLY" merge hist.json words.json
+expect 0 "" -- "$TALLY" show hist.json
+grep -q '^ *red  *1 ' .out && grep -q '^ *2.50  *2 ' .out || fail "categories of a Hist: $(cat .out)"
+"$TALLY" show hist.json -f json | "$TALLY" show - | grep -q '^ *red  *1 ' || fail "categories of a Hist, saved again"
+sed '1s/"red"/null/' hist.json >null.json
+expect 1 'a label' -- "$TALLY" show null.json
 beside '' ',"means":[1]' && expect 1 'cannot be added.*with means' -- "$TALLY" merge whole.json hist.json
 expect 0 "" -- "$TALLY" show hist.json
 expect 1 'wrong.json.*add up' -- "$TALLY" show wrong.json
