@@ -27,6 +27,7 @@ enum {
     TY_PQ_RLE = 3,
     TY_PQ_DELTA_PACKED = 5,
     TY_PQ_DELTA_LENGTHS = 6,
+    TY_PQ_DELTA_PREFIXES = 7, /* DELTA_BYTE_ARRAY */
     TY_PQ_RLE_DICTIONARY = 8,
     TY_PQ_BYTE_STREAM_SPLIT = 9
 };
@@ -126,10 +127,12 @@ typedef struct ty_pq_values {
     ty_pq_target target;
     int encoding;
     const unsigned char *at,
-        *end;        /* PLAIN, DELTA_LENGTHS: bytes not read yet; BYTE_STREAM_SPLIT: all */
+        *end; /* PLAIN, DELTA_LENGTHS, DELTA_PREFIXES: bytes not read yet; BYTE_STREAM_SPLIT: all */
     uint64_t done;   /* values read of those */
     ty_pq_runs runs; /* dictionary numbers, booleans */
-    ty_pq_deltas deltas;
+    ty_pq_deltas deltas, prefixes;
+    unsigned char *last; /* DELTA_PREFIXES: the value before, and space for a page's bytes */
+    size_t last_size;
     const unsigned char *dictionary; /* in target.dtype */
     size_t dictionary_count;
 } ty_pq_values;
@@ -160,8 +163,8 @@ typedef struct ty_pq_cursor {
     uint64_t input_at;
     unsigned char *page; /* unpacked */
     size_t page_room;
-    unsigned char *dictionary;
-    size_t dictionary_room;
+    unsigned char *dictionary, *last;
+    size_t dictionary_room, last_room;
     uint64_t rows_left; /* of the chunk, behind the page that is open */
     uint64_t page_left; /* rows of the page that is open */
     int page_missing;   /* it may have missing values: `levels` says which */

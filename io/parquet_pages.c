@@ -352,6 +352,12 @@ static tally_status open_data_page(ty_pq_cursor *c, const ty_pq_page *page, tall
     const unsigned char *const end = at + page->unpacked;
     if (find_levels(c, page, &at, end))
         return damaged(c, "its definition levels", error);
+    if (page->encoding == TY_PQ_DELTA_PREFIXES) {
+        status = make_room(&c->last, &c->last_room, page->unpacked, error);
+        if (status)
+            return status;
+        c->values.last = c->last;
+    }
     /* A page whose rows are all missing may have no byte of values. */
     if (at == end && c->page_missing)
         c->values.encoding = -1;
@@ -397,6 +403,7 @@ void ty_pq_cursor_close(ty_pq_cursor *c)
     ty_free(c->input);
     ty_free(c->page);
     ty_free(c->dictionary);
+    ty_free(c->last);
     ty_free(c->valid);
 }
 

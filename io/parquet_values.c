@@ -432,12 +432,29 @@ static ty_pq_fault read_differences(ty_pq_values *v, size_t count, void *into)
     return TY_PQ_FINE;
 }
 
-/* Sets where the words are: behind their lengths. */
-static int begin_lengths(ty_pq_values *v, const unsigned char *at, const unsigned char *end)
+/* The next value, in d->value. Nonzero when the page has no more. */
+static int next_difference(ty_pq_deltas *d)
 {
-    if (begin_deltas(&v->deltas, at, end))
+    if (!d->left)
         return 1;
-    ty_pq_deltas d = v->deltas;
+    d->left--;
+    if (d->first) {
+        d->first = 0;
+        return 0;
+    }
+    if (!d->part_left && open_part(d))
+        return 1;
+    d->value += d->smallest + unpack_one(d->packed, d->part_done++, d->widths[d->part]);
+    d->part_left--;
+    return 0;
+}
+
+/* Begins with differences at v->at, which is moved behind them. */
+static int pass_deltas(ty_pq_values *v, ty_pq_deltas *deltas)
+{
+    if (begin_deltas(deltas, v->at, v->end))
+        return 1;
+    ty_pq_deltas d = *deltas;
     for (uint64_t left = d.left ? d.left - 1 : 0; left;
          left -= left < d.part_left ? left : d.part_left)
         if (open_part(&d))
@@ -446,25 +463,38 @@ static int begin_lengths(ty_pq_values *v, const unsigned char *at, const unsigne
     return 0;
 }
 
+/* Words behind the lengths of all. */
 static ty_pq_fault read_lengths(ty_pq_values *v, size_t count, double *into)
 {
-    ty_pq_deltas *d = &v->deltas;
     ty_pq_fault fault = TY_PQ_FINE;
-    if (count > d->left)
-        return TY_PQ_DAMAGED;
-    d->left -= count;
     for (size_t i = 0; i < count && !fault; i++) {
-        if (!d->first && !d->part_left && open_part(d))
+        if (next_difference(&v->deltas) || v->deltas.value > (size_t)(v->end - v->at))
             return TY_PQ_DAMAGED;
-        if (!d->first) {
-            d->value += d->smallest + unpack_one(d->packed, d->part_done++, d->widths[d->part]);
-            d->part_left--;
-        }
-        d->first = 0;
-        if (d->value > (size_t)(v->end - v->at))
+        fault = convert_word(&v->target, v->at, (size_t)v->deltas.value, into + i);
+        v->at += v->deltas.value;
+    }
+    return fault;
+}
+
+/* Words, or values of fixed length, that begin as the one before did, so many bytes of it. */
+static ty_pq_fault read_prefixed(ty_pq_values *v, size_t count, void *into)
+{
+    const size_t step = tally_dtype_bytes(v->target.dtype);
+    unsigned char *to = into;
+    ty_pq_fault fault = TY_PQ_FINE;
+    for (size_t i = 0; i < count && !fault; i++, to += step) {
+        if (next_difference(&v->prefixes) || next_difference(&v->deltas) ||
+            v->prefixes.value > v->last_size || v->deltas.value > (size_t)(v->end - v->at))
             return TY_PQ_DAMAGED;
-        fault = convert_word(&v->target, v->at, (size_t)d->value, into + i);
-        v->at += d->value;
+        memcpy(v->last + v->prefixes.value, v->at, (size_t)v->deltas.value);
+        v->at += v->deltas.value;
+        v->last_size = (size_t)(v->prefixes.value + v->deltas.value);
+        if (v->target.words)
+            fault = convert_word(&v->target, v->last, v->last_size, (double *)(void *)to);
+        else if (v->last_size == v->target.bytes)
+            fault = ty_pq_convert(&v->target, v->last, 1, to);
+        else
+            return TY_PQ_DAMAGED;
     }
     return fault;
 }
@@ -496,7 +526,13 @@ ty_pq_fault ty_pq_values_begin(ty_pq_values *v, int encoding, const unsigned cha
     case TY_PQ_DELTA_PACKED:
         return is_integer && !begin_deltas(&v->deltas, at, end) ? TY_PQ_FINE : TY_PQ_DAMAGED;
     case TY_PQ_DELTA_LENGTHS:
-        return v->target.words && !begin_lengths(v, at, end) ? TY_PQ_FINE : TY_PQ_DAMAGED;
+        return v->target.words && !pass_deltas(v, &v->deltas) ? TY_PQ_FINE : TY_PQ_DAMAGED;
+    case TY_PQ_DELTA_PREFIXES:
+        v->last_size = 0;
+        return (v->target.words || type == TY_PQ_FIXED) && !pass_deltas(v, &v->prefixes) &&
+                       !pass_deltas(v, &v->deltas)
+                   ? TY_PQ_FINE
+                   : TY_PQ_DAMAGED;
     case TY_PQ_BYTE_STREAM_SPLIT:
         return v->target.bytes ? TY_PQ_FINE : TY_PQ_DAMAGED;
     default:
@@ -517,6 +553,8 @@ ty_pq_fault ty_pq_values_read(ty_pq_values *v, size_t count, void *into)
         return read_differences(v, count, into);
     case TY_PQ_DELTA_LENGTHS:
         return read_lengths(v, count, into);
+    case TY_PQ_DELTA_PREFIXES:
+        return read_prefixed(v, count, into);
     default:
         return read_split(v, count, into);
     }

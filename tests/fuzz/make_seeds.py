@@ -303,7 +303,7 @@ def tables(folder, pa, pq):
                            row_group_size=25)
     for encoding, names in (("RLE", ["bool"]), ("BYTE_STREAM_SPLIT", ["i32", "f64", "i64"]),
                             ("DELTA_BINARY_PACKED", ["i32", "i64"]),
-                            ("DELTA_LENGTH_BYTE_ARRAY", ["word"])):
+                            ("DELTA_LENGTH_BYTE_ARRAY", ["word"]), ("DELTA_BYTE_ARRAY", ["word"])):
         pq.write_table(written, parquet / encoding, compression="none", use_dictionary=False, data_page_size=64,
                        column_encoding={name: encoding for name in names})
     arrows(folder / "arrow", table, pa)

@@ -56,6 +56,7 @@ VARIANTS = {
     "split": dict(use_dictionary=False, encode=("BYTE_STREAM_SPLIT", FLOATS + WHOLE + ("float16",))),
     "differences": dict(use_dictionary=False, data_page_size=700, encode=("DELTA_BINARY_PACKED", WHOLE)),
     "differences-2": dict(use_dictionary=False, data_page_version="2.0", encode=("DELTA_BINARY_PACKED", WHOLE)),
+    "prefixes": dict(use_dictionary=False, data_page_size=700, encode=("DELTA_BYTE_ARRAY", ("decimal9", "decimal30", "float16"))),
     "boolean-runs": dict(use_dictionary=False, encode=("RLE", ("boolean",))),
 }
 
@@ -223,6 +224,9 @@ WORDS = {
     "lengths": dict(use_dictionary=False, column_encoding={"word": "DELTA_LENGTH_BYTE_ARRAY"}, data_page_size=700),
     "lengths-2": dict(use_dictionary=False, column_encoding={"word": "DELTA_LENGTH_BYTE_ARRAY"},
                       data_page_version="2.0"),
+    "prefixes": dict(use_dictionary=False, column_encoding={"word": "DELTA_BYTE_ARRAY"}, data_page_size=700),
+    "prefixes-2": dict(use_dictionary=False, column_encoding={"word": "DELTA_BYTE_ARRAY"}, data_page_version="2.0",
+                       compression="snappy"),
 }
 
 
@@ -273,8 +277,14 @@ def test_words_refused(command, tmp_path):
 
     write_words(["a", "b\0c"])
     assert "zero byte" in said(1)
-    write_words(["ab", "abc"], use_dictionary=False, column_encoding={"word": "DELTA_BYTE_ARRAY"})
-    assert "encoding 7" in said(3)
+    # A word that begins with more bytes than the one before has, and one of more bytes than there are.
+    write_words(["ab", "ab"], use_dictionary=False, column_encoding={"word": "DELTA_BYTE_ARRAY"}, compression="none")
+    whole = path.read_bytes()
+    prefixes = whole.index(b"\x80\x01\x04\x02\x00\x04")  # 128 in 4 parts, 2 values, the first 0, and then 2 more
+    suffixes = whole.index(b"\x80\x01\x04\x02\x04\x03")
+    for at in (prefixes + 5, suffixes + 4):
+        path.write_bytes(whole[:at] + b"\x06" + whole[at + 1:])
+        assert "damaged" in said(1)
     write_words(["a", "b"])
     assert "holds text" in said(3, "--bins", "3")
     # Sizes that are not true: the first word's, of the dictionary and of a plain page.
