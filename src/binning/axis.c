@@ -66,11 +66,11 @@ static tally_status check_range(const tally_axis *axis, unsigned which, tally_er
 static tally_status fill_edges(const tally_axis *axis, unsigned which, double *edges,
                                tally_error *error)
 {
+    const int given = axis->kind == TALLY_AXIS_EDGES;
     tally_axis plain = *axis;
-    if (axis->kind != TALLY_AXIS_EDGES)
-        plain.edges = NULL;
+    plain.edges = NULL;
     for (uint64_t i = 0; i <= axis->bins; i++) {
-        edges[i] = tally_axis_edge(&plain, i);
+        edges[i] = given ? axis->edges[i] : tally_axis_edge(&plain, i);
         if (!isfinite(edges[i]))
             return ty_error(error, TALLY_ERROR_ARGUMENT,
                             "axis %u: edge %" PRIu64 " is %g: edges must be finite", which, i,
