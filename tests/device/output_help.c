@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
+
 int cuda;
 tally_context *context;
 ty_device *device;
@@ -40,11 +42,12 @@ void finish_stream(void)
 }
 
 /* The context of the device's index 0, current on this thread (CUDA), and a stream. */
-int open_all(void)
+int open_all(int argc, char **argv)
 {
     tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
     tally_error error = {""};
     int code = 0;
+    cuda = argc > 1 && !strcmp(argv[1], "cuda");
     if (cuda) {
         void *primary = NULL;
         code |= CALL(int, "cuInit", (unsigned))(0);
@@ -93,13 +96,15 @@ int open_all(void)
     return 1;
 }
 
-void close_all(void)
+int close_all(void)
 {
     device->ops->release(device, samples);
     device->ops->release(device, there.counts);
     device->ops->release(device, there.flows);
     device->ops->queue_close(device, ours);
     tally_context_destroy(context);
+    printf("%s: %d checks, %d failed\n", cuda ? "cuda" : "opencl", checks, failures);
+    return failures != 0;
 }
 
 tally_plan *make_plan(const setup *s, tally_error *error)

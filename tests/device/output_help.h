@@ -27,9 +27,10 @@ extern union sample_data {
 void *symbol(const char *name);
 #define CALL(result, name, parameters) (__extension__(result(*) parameters) symbol(name))
 
-/* Opens the device, and what stands above; 0: there is none. */
-int open_all(void);
-void close_all(void);
+/* Opens the device, the first argument's kind of, and what stands above; 0: there is none. */
+int open_all(int argc, char **argv);
+/* Closes it and prints how many checks there were; what main returns. */
+int close_all(void);
 void finish(void *which);
 void finish_stream(void);
 void move(ty_memory memory, void *host, size_t bytes, int up);

@@ -125,12 +125,9 @@ static void test_refusals(void)
 
 int main(int argc, char **argv)
 {
-    cuda = argc > 1 && !strcmp(argv[1], "cuda");
-    if (!open_all())
+    if (!open_all(argc, argv))
         return 77;
     test_all();
     test_refusals();
-    close_all();
-    printf("%s: %d checks, %d failed\n", cuda ? "cuda" : "opencl", checks, failures);
-    return failures != 0;
+    return close_all();
 }

@@ -297,8 +297,7 @@ static void test_quantile_graphs(uint64_t n, uint32_t count)
 
 int main(int argc, char **argv)
 {
-    cuda = argc > 1 && !strcmp(argv[1], "cuda");
-    if (!open_all())
+    if (!open_all(argc, argv))
         return 77;
     test_asynchronous();
     test_threads();
@@ -309,7 +308,5 @@ int main(int argc, char **argv)
         test_quantile_graphs(3000000, 1);
         test_quantile_graphs(3000000, 9);
     }
-    close_all();
-    printf("%s: %d checks, %d failed\n", cuda ? "cuda" : "opencl", checks, failures);
-    return failures != 0;
+    return close_all();
 }
