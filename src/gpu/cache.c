@@ -164,10 +164,9 @@ void *ty_cache_get(const char *source, const char *options, const char *signatur
     return bytes;
 }
 
-static int write_all(int fd, const void *bytes, size_t size)
+int ty_cache_write(int fd, const void *bytes, size_t size)
 {
-    const char *from = bytes;
-    while (size) {
+    for (const char *from = bytes; size;) {
         ssize_t n = write(fd, from, size);
         if (n < 0 && errno == EINTR)
             continue;
@@ -193,7 +192,7 @@ void ty_cache_put(const char *source, const char *options, const char *signature
     int fd = mkstemp(temporary);
     if (fd < 0)
         return;
-    int ok = write_all(fd, &h, sizeof h) && write_all(fd, bytes, size);
+    int ok = ty_cache_write(fd, &h, sizeof h) && ty_cache_write(fd, bytes, size);
     ok = !close(fd) && ok;
     if (!ok || rename(temporary, path))
         unlink(temporary);

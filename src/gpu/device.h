@@ -182,6 +182,8 @@ int ty_cache_folder(char *path, size_t size, int make);
 int ty_cache_open(const char *path, const char **why);
 /* Whether all of `size` bytes could be read from byte `offset` on. */
 int ty_cache_read(int fd, uint64_t offset, void *bytes, size_t size);
+/* Whether all could be written. */
+int ty_cache_write(int fd, const void *bytes, size_t size);
 /* Reads the entry for (source, options, signature): its bytes (ty_free) or NULL. A corrupt or
  * foreign entry is not there. */
 void *ty_cache_get(const char *source, const char *options, const char *signature, size_t *size);

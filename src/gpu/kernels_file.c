@@ -308,20 +308,6 @@ void ty_kernels_forget(void)
 
 /* ---- writing ---- */
 
-static int write_all(int fd, const void *bytes, size_t size)
-{
-    for (const char *from = bytes; size;) {
-        ssize_t n = write(fd, from, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return 0;
-        from += n;
-        size -= (size_t)n;
-    }
-    return 1;
-}
-
 /* Everything of the file in memory: small, and written in one go. */
 typedef struct {
     header head;
@@ -405,11 +391,11 @@ static void seal(image *m)
 
 static int write_image(const image *m, int fd)
 {
-    int ok = write_all(fd, &m->head, sizeof m->head) &&
-             write_all(fd, m->blocks, m->head.blocks * sizeof(block)) &&
-             write_all(fd, m->kernels, m->head.kernels * sizeof(kernel));
+    int ok = ty_cache_write(fd, &m->head, sizeof m->head) &&
+             ty_cache_write(fd, m->blocks, m->head.blocks * sizeof(block)) &&
+             ty_cache_write(fd, m->kernels, m->head.kernels * sizeof(kernel));
     for (uint32_t i = 0; i < m->head.blocks; i++)
-        ok = ok && write_all(fd, m->stored[i], m->blocks[i].packed);
+        ok = ok && ty_cache_write(fd, m->stored[i], m->blocks[i].packed);
     return ok && !fchmod(fd, 0644);
 }
 
