@@ -261,11 +261,9 @@ static tally_status add_source(piece *p, tally_error *error)
         ty_source_buffers_make(&p->buffers, grids, count, p->search->workers, error);
     if (status)
         return status;
-    ty_source_begin(&failure);
+    ty_source_begin(&failure, grids, count);
     p->failure = &failure;
     p->grain = p->samples.source->grain;
-    for (unsigned i = 0; i < count; i++)
-        grids[i]->failure = &failure;
     add_parts(p);
     status = ty_source_status(&failure, error);
     ty_source_end(&failure);

@@ -12,12 +12,14 @@ enum { PART_BYTES = 256 << 10, PART_ALIGNED = 4096 };
 /* What it borrows at a time: to borrow takes some microseconds. */
 enum { LENT_BYTES = 4 << 20 };
 
-void ty_source_begin(ty_source_failure *failure)
+void ty_source_begin(ty_source_failure *failure, ty_grid *const *grids, unsigned count)
 {
     pthread_mutex_init(&failure->lock, NULL);
     atomic_init(&failure->at, UINT64_MAX);
     failure->status = TALLY_OK;
     failure->error.message[0] = '\0';
+    for (unsigned i = 0; i < count; i++)
+        grids[i]->failure = failure;
 }
 
 tally_status ty_source_status(const ty_source_failure *failure, tally_error *error)

@@ -17,7 +17,8 @@ typedef struct ty_source_failure {
     tally_error error;
 } ty_source_failure;
 
-void ty_source_begin(ty_source_failure *failure);
+/* A failure to read one of these grids will be kept here. */
+void ty_source_begin(ty_source_failure *failure, ty_grid *const *grids, unsigned count);
 /* TALLY_OK, or what went wrong; when nobody reads any more. */
 tally_status ty_source_status(const ty_source_failure *failure, tally_error *error);
 void ty_source_end(ty_source_failure *failure);

@@ -300,10 +300,8 @@ static tally_status add_source(stats_job *job, ty_pool *pool, tally_stats *sum, 
     tally_status status = ty_source_buffers_make(&job->buffers, grids, count, threads, error);
     if (status)
         return status;
-    ty_source_begin(&failure);
+    ty_source_begin(&failure, grids, count);
     job->failure = &failure;
-    for (unsigned i = 0; i < count; i++)
-        grids[i]->failure = &failure;
     add_parts(job, pool, sum);
     status = ty_source_status(&failure, error);
     ty_source_end(&failure);

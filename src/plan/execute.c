@@ -28,10 +28,8 @@ static tally_status attempt_source(ty_job *job, run_function run, commit_functio
 {
     ty_grid *grids[TY_JOB_GRIDS];
     ty_source_failure failure;
-    ty_source_begin(&failure);
+    ty_source_begin(&failure, grids, ty_job_grids(job, grids));
     job->failure = &failure;
-    for (unsigned i = 0, n = ty_job_grids(job, grids); i < n; i++)
-        grids[i]->failure = &failure;
     tally_status status = attempt(job, run, commit, error);
     ty_source_end(&failure);
     return status;

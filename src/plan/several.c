@@ -330,10 +330,8 @@ static tally_status run_piece(const deal *d, const ty_job *totals, uint64_t begi
     const ty_backend *backend = piece.plan->context->backend;
     if (!piece.samples[0].source)
         return backend->run(&piece, error);
-    ty_source_begin(&failure);
+    ty_source_begin(&failure, grids, ty_job_grids(&piece, grids));
     piece.failure = &failure;
-    for (unsigned i = 0, n = ty_job_grids(&piece, grids); i < n; i++)
-        grids[i]->failure = &failure;
     tally_status status = backend->run(&piece, error);
     if (!status)
         status = ty_source_status(&failure, error);
