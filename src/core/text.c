@@ -31,10 +31,10 @@ char *ty_text_copy(const char *text, size_t size)
 
 char *ty_text_printable(const char *text)
 {
-    const size_t size = strlen(text), room = 4 * size + 1; /* a byte is \\xHH at most */
-    char *copy = size < SIZE_MAX / 4 ? ty_malloc(room) : NULL;
+    const size_t size = strlen(text), most = 4 * size + 1; /* a byte is \\xHH at most */
+    char *copy = size < SIZE_MAX / 4 ? ty_malloc(most) : NULL;
     if (copy)
-        printable(text, size, copy, room);
+        printable(text, size, copy, most);
     return copy;
 }
 

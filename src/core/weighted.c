@@ -230,15 +230,15 @@ static void read_part(void *arg, unsigned part, unsigned of)
 {
     const search *s = arg;
     worker *w = &s->workers[of];
-    uint64_t at = part * s->part, room[BLOCK];
-    int64_t space[BLOCK];
+    uint64_t at = part * s->part, read_weights[BLOCK];
+    int64_t read_keys[BLOCK];
     const uint64_t end = s->samples - at < s->part ? s->samples : at + s->part;
     for (; at < end && !w->failed && !w->bad; at += BLOCK) {
         size_t count = end - at < BLOCK ? (size_t)(end - at) : BLOCK;
-        const int64_t *keys = s->kept ? s->workers[0].keys + at : space;
-        const uint64_t *weights = s->kept ? s->workers[0].weights + at : room;
+        const int64_t *keys = s->kept ? s->workers[0].keys + at : read_keys;
+        const uint64_t *weights = s->kept ? s->workers[0].weights + at : read_weights;
         if (!s->kept)
-            count = load_block(s, w, at, count, space, room);
+            count = load_block(s, w, at, count, read_keys, read_weights);
         if (s->phase == LOOK)
             look(s, w, keys, weights, count);
         else if (s->phase == COUNT)

@@ -188,12 +188,12 @@ static void count_block(const ty_job *job, uint64_t batch, uint64_t active, uint
 {
     const ty_statistics *s = job->statistics;
     const uint64_t channel = job->plan->active[active];
-    double values[BLOCK], room[BLOCK];
+    double values[BLOCK], decoded[BLOCK];
     const double *weights = NULL;
     ty_block block;
     ty_block_slots(job, batch, channel, begin, n, &block);
     if (job->weights.data)
-        weights = decode(&job->weights, batch, channel, begin, n, 0, room);
+        weights = decode(&job->weights, batch, channel, begin, n, 0, decoded);
     for (uint32_t i = 0; i < s->count; i++)
         add_values(job, state, active, i, block.slots,
                    decode(&s->values[i], batch, channel, begin, n, s->kind == TY_STATISTICS_MOMENTS,

@@ -70,10 +70,10 @@ char *ty_opencl_bound(const char *ptx, const char *options)
     const char *entry = strstr(ptx, ".entry count(");
     const char *size = entry ? strstr(entry, ".reqntid") : NULL;
     const char *line = size ? strchr(size, '\n') : NULL;
-    const size_t room = strlen(ptx) + 40;
-    char *bound = dense && line ? ty_malloc(room) : NULL;
+    const size_t most = strlen(ptx) + 40;
+    char *bound = dense && line ? ty_malloc(most) : NULL;
     if (bound)
-        snprintf(bound, room, "%.*s\n.minnctapersm %u%s", (int)(line - ptx), ptx,
+        snprintf(bound, most, "%.*s\n.minnctapersm %u%s", (int)(line - ptx), ptx,
                  (unsigned)strtoul(dense + strlen("-DTY_DENSE="), NULL, 10), line);
     return bound;
 }
