@@ -26,21 +26,26 @@ static double middle(reach x)
 }
 
 /* The sample of the middle rank, of all that are no NaN; NaN if it is in no bin. */
-static double median_of(const tally_result *r, uint64_t h, int discrete, uint64_t count)
+static void find_median(const tally_result *r, uint64_t h, int discrete, ty_facts *facts)
 {
+    const uint64_t count = facts->count;
     const uint64_t *counts = (const uint64_t *)r->counts + h * r->bins;
     const tally_flows *f = &r->flows[h];
     const uint64_t all = ty_add_sticky(ty_add_sticky(count, f->under), f->over);
     uint64_t rank = all / 2 + all % 2;
+    facts->median = NAN;
     if (rank <= f->under || rank > f->under + count)
-        return NAN;
+        return;
     rank -= f->under;
     uint64_t bin = 0;
     for (; rank > counts[bin]; bin++)
         rank -= counts[bin];
     const reach x = reach_of(r, discrete, bin);
     const double part = ((double)rank - 0.5) / (double)counts[bin];
-    return x.lo * (1 - part) + x.hi * part;
+    facts->median = x.lo * (1 - part) + x.hi * part;
+    facts->medians[0] = x.lo;
+    facts->medians[1] = x.hi;
+    facts->is_median_wide = x.hi > x.lo && !(x.hi - x.lo <= facts->deviation / 2);
 }
 
 static void find_moments(const tally_result *r, uint64_t h, int discrete, ty_facts *facts)
@@ -52,13 +57,16 @@ static void find_moments(const tally_result *r, uint64_t h, int discrete, ty_fac
         const reach x = reach_of(r, discrete, i);
         const double share = (double)counts[i] / count;
         facts->mean += share > 0 ? middle(x) * share : 0;
-        facts->blur += share > 0 ? (x.hi - x.lo) * share : 0;
+        facts->means[0] += share > 0 ? x.lo * share : 0;
+        facts->means[1] += share > 0 ? x.hi * share : 0;
     }
+    facts->blur = facts->means[1] - facts->means[0];
     for (uint64_t i = 0; i < r->bins; i++) {
         const double apart = counts[i] ? middle(reach_of(r, discrete, i)) - facts->mean : 0;
         squares += apart * apart * (double)counts[i];
     }
     facts->deviation = facts->count > 1 ? sqrt(squares / (count - 1)) : NAN;
+    facts->is_mean_wide = facts->blur > 0 && !(facts->blur <= facts->deviation);
 }
 
 int ty_facts_of(const tally_result *r, uint64_t h, ty_facts *facts)
@@ -93,7 +101,7 @@ int ty_facts_of(const tally_result *r, uint64_t h, ty_facts *facts)
     facts->is_partly = r->flows[h].under || r->flows[h].over;
     facts->is_median_exact = ty_result_median(r, h, &facts->median);
     if (!facts->is_median_exact)
-        facts->median = median_of(r, h, discrete, facts->count);
+        find_median(r, h, discrete, facts);
     facts->is_median_exact |= facts->is_exact;
     return 1;
 }
@@ -129,21 +137,10 @@ void ty_print_exact(double value, tally_time time, char text[TY_LABEL_SIZE])
                       text);
 }
 
-/* Adds "WORDS VALUE", and what is before that if there is something already. */
-static void add(char text[TY_FACTS_SIZE], const char *before, const char *words, double value)
-{
-    char number[TY_LABEL_SIZE];
-    const size_t used = strlen(text);
-    if (isnan(value))
-        return;
-    ty_print_short(value, number);
-    snprintf(text + used, TY_FACTS_SIZE - used, "%s%s%s", used ? before : "", words, number);
-}
-
 /* No more digits than are likely: a quarter of a bin, at most four. */
 static double rounded(const ty_facts *facts, double value)
 {
-    if (facts->is_exact || value == 0 || !isfinite(value))
+    if (facts->is_exact || facts->time || value == 0 || !isfinite(value))
         return value;
     double power = floor(log10(fabs(value))) - 3;
     if (facts->blur > 0)
@@ -152,56 +149,69 @@ static double rounded(const ty_facts *facts, double value)
     return isfinite(unit) && unit > 0 ? nearbyint(value / unit) * unit : value;
 }
 
-/* Of times: a mean and a median to an eighth of a bin, lengths as lengths. */
-static void print_times(const ty_facts *f, const char *const words[3], char text[TY_FACTS_SIZE])
+/* Away from the middle, to a fortieth of a bin or finer. */
+static double widened(const ty_facts *facts, double value, double (*away)(double))
 {
-    const calendar_precision finest = calendar_finest(f->time);
-    const calendar_precision about = f->is_exact ? finest : calendar_as_fine(f->blur / 8, f->time);
-    const struct {
-        const char *words;
-        double value;
-        calendar_precision precision;
-    } facts[] = {{words[0], f->mean, about < finest ? about : finest},
-                 {words[1], f->deviation, finest},
-                 {words[2], f->median, f->is_median_exact || about > finest ? finest : about},
-                 {f->is_exact ? "min " : "from ", f->least, finest},
-                 {f->is_exact ? "max " : "to ", f->most, finest}};
-    for (int i = 0; i < 5; i++) {
-        char value[TY_LABEL_SIZE];
-        const size_t used = strlen(text);
-        if (isnan(facts[i].value))
-            continue;
-        if (i == 1)
-            ty_time_print_span(facts[i].value, f->time, value);
-        else
-            ty_time_print_full(facts[i].value, f->time, facts[i].precision, value);
-        snprintf(text + used, TY_FACTS_SIZE - used, "%s%s%s",
-                 !i                                                 ? ""
-                 : i == 4 && !f->is_exact && !isnan(facts[3].value) ? " "
-                                                                    : ", ",
-                 facts[i].words, value);
-    }
+    const double unit = pow(10, floor(log10(facts->blur / 40)));
+    return facts->time || !isfinite(unit) || !(unit > 0) ? value : away(value / unit) * unit;
 }
 
-void ty_facts_print(const ty_facts *facts, int ascii, char text[TY_FACTS_SIZE])
+/* How a fact is said: its name, what is between that and the value, and the value; or the two
+ * `ends` between which it is. */
+typedef struct saying {
+    const char *name, *about;
+    double value;
+    const double *ends; /* NULL: the value */
+    calendar_precision precision;
+    int is_length; /* of times: how long */
+} saying;
+
+static void print_value(const ty_facts *f, const saying *s, double value, char text[TY_LABEL_SIZE])
 {
-    static const char *const exact[] = {"mean ", "sd ", "median "};
-    static const char *const about[] = {"mean \u2248", "sd \u2248", "median \u2248"};
-    static const char *const plain[] = {"mean ~", "sd ~", "median ~"};
-    const char *const *guess = ascii ? plain : about;
-    const char *const words[] = {(facts->is_exact ? exact : guess)[0],
-                                 (facts->is_exact ? exact : guess)[1],
-                                 (facts->is_median_exact ? exact : guess)[2]};
-    const double values[] = {facts->mean, facts->deviation, facts->median};
-    strcpy(text, facts->is_partly ? "in bins: " : "");
-    if (facts->time) {
-        print_times(facts, words, text);
+    if (!f->time)
+        ty_print_short(value, text);
+    else if (s->is_length)
+        ty_time_print_span(value, f->time, text);
+    else
+        ty_time_print_full(value, f->time, s->precision, text);
+}
+
+/* Adds a fact, unless it is not known, or no more of it than of all samples. */
+static void add(const ty_facts *f, const saying *s, const char *before, char text[TY_FACTS_SIZE])
+{
+    char value[TY_LABEL_SIZE], end[TY_LABEL_SIZE];
+    const size_t used = strlen(text);
+    if (isnan(s->value) || (s->ends && s->ends[0] <= f->least && s->ends[1] >= f->most))
         return;
-    }
-    for (int i = 0; i < 3; i++)
-        add(text, i ? ", " : "", words[i],
-            i == 2 && facts->is_median_exact ? values[i] : rounded(facts, values[i]));
-    add(text, ", ", facts->is_exact ? "min " : "from ", facts->least);
-    add(text, facts->is_exact || isnan(facts->least) ? ", " : " ", facts->is_exact ? "max " : "to ",
-        facts->most);
+    print_value(f, s, s->ends ? s->ends[0] : s->value, value);
+    print_value(f, s, s->ends ? s->ends[1] : s->value, end);
+    snprintf(text + used, TY_FACTS_SIZE - used, "%s%s %s%s%s%s",
+             used && text[used - 1] != ' ' ? before : "", s->name, s->ends ? "" : s->about, value,
+             s->ends ? " to " : "", s->ends ? end : "");
+}
+
+void ty_facts_print(const ty_facts *f, int ascii, char text[TY_FACTS_SIZE])
+{
+    /* Of times a mean and a median are to an eighth of a bin. */
+    const calendar_precision finest = calendar_finest(f->time);
+    const calendar_precision fine = f->is_exact ? finest : calendar_as_fine(f->blur / 8, f->time);
+    const calendar_precision precision = fine < finest ? fine : finest;
+    const char *const about = ascii ? "~" : "\u2248", *const mark = f->is_exact ? "" : about;
+    const double means[2] = {widened(f, f->means[0], floor), widened(f, f->means[1], ceil)};
+    const saying mean = {"mean",    mark, rounded(f, f->mean), f->is_mean_wide ? means : NULL,
+                         precision, 0};
+    const saying deviation = {"sd", mark,   f->is_mean_wide ? NAN : rounded(f, f->deviation),
+                              NULL, finest, 1};
+    saying median = {"median",  about, rounded(f, f->median), f->is_median_wide ? f->medians : NULL,
+                     precision, 0};
+    if (f->is_median_exact)
+        median = (saying){"median", "", f->median, NULL, finest, 0};
+    const saying least = {f->is_exact ? "min" : "from", "", f->least, NULL, finest, 0};
+    const saying most = {f->is_exact ? "max" : "to", "", f->most, NULL, finest, 0};
+    strcpy(text, f->is_partly ? "in bins: " : "");
+    add(f, &mean, ", ", text);
+    add(f, &deviation, ", ", text);
+    add(f, &median, ", ", text);
+    add(f, &least, ", ", text);
+    add(f, &most, f->is_exact || isnan(f->least) ? ", " : " ", text);
 }

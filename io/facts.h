@@ -12,6 +12,8 @@ typedef struct ty_facts {
     int is_median_exact;                         /* though the others need not be */
     int is_partly;                               /* there are samples below or above the bins */
     double blur;                                 /* how wide a sample's bin is, on average */
+    double means[2], medians[2];                 /* between which they are */
+    int is_mean_wide, is_median_wide;            /* said as these, for bins are wide */
     tally_time time;                             /* of times, in this unit */
 } ty_facts;
 
@@ -20,7 +22,8 @@ typedef struct ty_facts {
 int ty_facts_of(const tally_result *result, uint64_t h, ty_facts *facts);
 
 #define TY_FACTS_SIZE 320
-/* "mean 154.2, sd 95.2, median 137, from 20 to 667", with ≈ where they are not exact. */
+/* "mean 154.2, sd 95.2, median 137, from 20 to 667", with ≈ where they are not exact, and "mean 41
+ * to 365, median 20 to 344" where bins are wide. */
 void ty_facts_print(const ty_facts *facts, int ascii, char text[TY_FACTS_SIZE]);
 
 /* Five significant digits, or all of an integer below 10^7. */

@@ -395,7 +395,17 @@ static void put_summary(ty_out *out, const tally_result *r, uint64_t h,
         return;
     ty_facts_print(&facts, options->ascii, text);
     ty_table_dim(out, options);
-    ty_put(out, text);
+    size_t column = 0;
+    for (char *part = text, *next; part; part = next) {
+        next = strstr(part, ", ");
+        if (next)
+            *next = '\0', next += 2;
+        const size_t width = ty_text_columns(part) + 2 * (next != NULL);
+        const int wraps = column && column + width > options->width;
+        ty_put(out, part == text ? "" : wraps ? ",\n" : ", ");
+        ty_put(out, part);
+        column = wraps ? width : column + width;
+    }
     ty_table_plain(out, options);
     ty_put(out, "\n");
 }

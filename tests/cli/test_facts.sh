@@ -46,8 +46,27 @@ equal 10002 "$(python3 -c 'import json; print(json.load(open("twice.json"))["his
 equal "['n', 'mean', 'sd', 'exact']" "$(python3 -c 'import json; print([k for k in json.load(open("cut.json"))["histograms"][0]["summary"] if k != "median"])')" "facts of a part"
 expect 0 '' -- "$TALLY" --dtype u8 u8.raw --max-rows 4
 output '^mean [0-9.]+, sd [0-9.]+, median [0-9]+, min 0, max 255$'
-expect 0 '' -- "$TALLY" --dtype f64 f64.raw --bins 5
+expect 0 '' -- "$TALLY" --dtype f64 f64.raw --bins 50
 output '^mean ~[0-9.]+, sd ~[0-9.]+, median ~[0-9.]+, from [0-9.]+ to [0-9.]+$'
+# Of wide bins no guess is made: ends between which they are.
+expect 0 '' -- "$TALLY" --dtype f64 f64.raw --bins 5
+output '^mean [0-9.]+ to [0-9.]+, median [0-9.]+ to [0-9.]+, from [0-9.]+ to [0-9.]+$'
+python3 - <<'PY'
+import json, random, re, statistics, subprocess, os
+random.seed(11)
+for _ in range(60):
+    values = [random.lognormvariate(0, random.choice([0.1, 1, 3])) * random.choice([-1, 1, 1]) for _ in range(random.randrange(1, 40))]
+    text = subprocess.run([os.environ["TALLY"], "-", "--bins", str(random.randrange(1, 9))], input="\n".join(map(repr, values)),
+                          capture_output=True, text=True, check=True).stdout.splitlines()[-1]
+    truth = {"mean": statistics.fmean(values), "median": sorted(values)[(len(values) + 1) // 2 - 1]}
+    found = re.findall(r"(mean|median) (-?[0-9.,e+-]+) to (-?[0-9.,e+-]+?)(?=, [a-z]|$)", text)
+    for name, *ends in found:
+        lo, hi = (float(e.replace(",", "")) for e in ends)
+        wide = 1e-4 * max(abs(lo), abs(hi))  # edges have five digits
+        assert lo - wide <= truth[name] <= hi + wide, (text, truth)
+    assert re.match(r"(mean|median|from) ", text), text
+PY
+equal 0 $? "ends between which mean and median are"
 expect 0 '' -- "$TALLY" --dtype u8 u8.raw --range 10 20 --bins 10
 output '^in bins: mean ~[0-9.]+, sd ~[0-9.]+$'
 expect 0 '' -- "$TALLY" --dtype f64 f64.raw --bins 5 --no-header

@@ -129,7 +129,7 @@ static void test_table(void)
            "[0.75, 1.00]  1,500   74.40%  ████████████████████\n"
            "       above      3    0.15%\n"
            "         NaN     12    0.60%\n"
-           "in bins: mean ≈0.75, sd ≈0.22, median ≈0.83, from 0\n");
+           "in bins: mean 0.624 to 0.875, median 0.75 to 1,\nfrom 0\n");
     options.ascii = 1;
     options.max_rows = 2;
     expect(r, TALLY_FORMAT_TABLE, &options,
@@ -141,7 +141,7 @@ static void test_table(void)
            "[0.5, 1.0]  1,500   74.40%  ######################\n"
            "     above      3    0.15%\n"
            "       NaN     12    0.60%\n"
-           "in bins: mean ~0.75, sd ~0.22, median ~0.83, from 0\n");
+           "in bins: mean 0.624 to 0.875, median 0.75 to 1,\nfrom 0\n");
     options.log_counts = 1;
     expect(r, TALLY_FORMAT_TABLE, &options,
            "a.npy\n"
@@ -153,7 +153,7 @@ static void test_table(void)
            "[0.5, 1.0]  1,500   74.40%  ######################\n"
            "     above      3    0.15%\n"
            "       NaN     12    0.60%\n"
-           "in bins: mean ~0.75, sd ~0.22, median ~0.83, from 0\n");
+           "in bins: mean 0.624 to 0.875, median 0.75 to 1,\nfrom 0\n");
     tally_result_destroy(r);
 
     r = make(tally_axis_integer(3, -1), TALLY_I8, 1, NULL);
