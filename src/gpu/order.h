@@ -26,7 +26,8 @@ typedef struct ty_order_sizes {
     uint64_t many_small; /* if there are `many` groups, of so many */
     uint64_t many;
     uint64_t sliced;    /* so many samples are searched by slices, */
-    uint32_t few_ranks; /* for more ranks than these */
+    uint32_t few_ranks; /* for more ranks than these; */
+    uint32_t listed;    /* lists have space for an eighth of the samples, and for so many */
     uint64_t middle;    /* bytes of keys, at most, that are read for each of their digits */
 } ty_order_sizes;
 extern ty_order_sizes ty_order_sizes_used;

@@ -19,7 +19,8 @@ ty_order_sizes ty_order_sizes_used = {.take = 1 << 17,
                                       .many = 64,
                                       .middle = 1 << 27,
                                       .sliced = 1 << 22,
-                                      .few_ranks = 24};
+                                      .few_ranks = 24,
+                                      .listed = 1 << 12};
 
 enum { MOST_LEVELS = 8, PUT = 16 /* words of one order_put */ };
 

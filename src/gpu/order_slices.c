@@ -110,7 +110,7 @@ static tally_status by_slices(const ty_order_run *r, uint64_t g, uint64_t most, 
 
 tally_status ty_order_by_slices(ty_order_run *r, tally_error *error)
 {
-    const uint64_t most = r->source->elements / 8 + 4096; /* keys of all lists */
+    const uint64_t most = r->source->elements / 8 + ty_order_sizes_used.listed; /* keys of lists */
     tally_status status =
         ty_workspace_scratch(r->device, r->w, UINT64_C(2) * MAPPED * r->key_words * 4, error);
     if (!status)

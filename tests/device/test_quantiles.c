@@ -23,8 +23,8 @@
 enum { most = 150000, most_ranks = 300 };
 
 static tally_context *device;
-static const ty_order_sizes standard = {1 << 17, 1 << 17, 1 << 20, 88, 1 << 14,
-                                        1 << 20, 64,      1 << 22, 24, 1 << 27};
+static const ty_order_sizes standard = {1 << 17, 1 << 17, 1 << 20, 88,      1 << 14, 1 << 20,
+                                        64,      1 << 22, 24,      1 << 12, 1 << 27};
 
 /* One sample's bits; kinds make easy and hard cases. */
 static uint64_t draw_sample(tally_dtype dtype, int kind, uint64_t i, uint64_t n)
@@ -99,6 +99,7 @@ static void draw_sizes(void)
     ty_order_sizes_used.many = below(3) ? 1000000 : 2;
     ty_order_sizes_used.sliced = below(4) ? 0 : UINT64_MAX;
     ty_order_sizes_used.few_ranks = 2;
+    ty_order_sizes_used.listed = below(2) ? 1 << 12 : 0;
     ty_order_sizes_used.middle = below(2) ? 1 << 27 : 0;
 }
 
