@@ -312,6 +312,30 @@ static void check_case(const memories *m, tally_dtype dtype)
         check_ranks(m, &view, &options, &options_there);
 }
 
+/* A few samples far above all others, which the drawn ones seldom foresee, and whose lower halves
+ * are the others'. */
+static void check_far(const memories *m)
+{
+    enum { n = 120000, few = 5, count = 40 };
+    const tally_view view = tally_view_1d(m->samples, TALLY_U64, n), moved = there(&view, m->there);
+    uint64_t samples[n / 1000], ranks[count];
+    tally_error error = {""};
+    ty_order_sizes_used = standard;
+    ty_order_sizes_used.sliced = ty_order_sizes_used.few_ranks = 2;
+    for (uint32_t i = 0; i < n; i += n / 1000) {
+        for (uint32_t k = 0; k < n / 1000; k++)
+            samples[k] = below(2000) + (i + k < few ? (1 + below(1000)) << 40 : 0);
+        memcpy(m->samples + i * sizeof *samples, samples, sizeof samples);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        ranks[i] = n - 1 - (i < 2 * few ? i : i * (n / count));
+    CHECK(!tally_memory_write(device, m->there, 0, m->samples, n * sizeof *samples, &error));
+    CHECK(!tally_order_statistics(NULL, &view, ranks, count, NULL, m->want, NULL, &error));
+    CHECK_SAY(!tally_order_statistics(device, &moved, ranks, count, NULL, m->got, NULL, &error),
+              "%s", error.message);
+    CHECK(!memcmp(m->want, m->got, count * sizeof *samples));
+}
+
 /* What is refused, and that nothing is written then. */
 static void check_refusals(const memories *m)
 {
@@ -367,6 +391,8 @@ int main(int argc, char **argv)
         return 1;
     }
     check_refusals(&m);
+    for (int i = 0; i < 4; i++)
+        check_far(&m);
     /* A type after the other, as each has kernels to compile; most cases are of the first two. */
     for (int i = 0; i < cases; i++)
         check_case(&m, dtypes[i < cases / 3 ? i & 1 : (unsigned)i % 12]);

@@ -58,13 +58,14 @@ TY_FN order_map order_map_of(TY_GLOBAL const ty_u32 *slices)
 /* A key's distance from the least, at most the largest. */
 TY_FN ty_u32 order_map_distance(const order_map *m, order_key key)
 {
+    const order_key up = key > m->low ? key : m->low;
 #if ORDER_KEY_WORDS == 2
-    const order_key far_ = ((key > m->low ? key : m->low) - m->low) >> m->drop;
-    const ty_u32 d = (ty_u32)far_ + m->ahead;
+    const order_key far_ = (up - m->low) >> m->drop, most = m->most - m->ahead;
+    return (ty_u32)(far_ < most ? far_ : most) + m->ahead;
 #else
-    const ty_u32 d = (key > m->low ? key : m->low) - (m->low - m->ahead);
-#endif
+    const ty_u32 d = up - (m->low - m->ahead);
     return d < m->most ? d : m->most;
+#endif
 }
 
 TY_FN ty_u32 order_map_slice(ty_u32 d, uint2 bucket)
