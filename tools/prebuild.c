@@ -155,16 +155,16 @@ static void add_plans(tally_context *context, ty_target target, tally_dtype dtyp
     tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
     o.dtypes[0] = dtype;
     o.axes[0] = edges ? tally_axis_edges(bins, edges) : tally_axis_even(bins, 0, (double)bins);
-    if (edges && !is_usual(dtype))
+    if (edges && !is_usual(dtype)) {
         o.method = "views";
-    for (int s = 0; s < 8; s++) {
-        o.n_hint = sizes[s];
         add_plan(context, target, &o);
-    }
-    if (o.method) {
         o.method = "global-in-place";
         add_plan(context, target, &o);
         return;
+    }
+    for (int s = 0; s < 8; s++) { /* by which `auto` chooses: a method asked for needs no more */
+        o.n_hint = sizes[s];
+        add_plan(context, target, &o);
     }
     add_others(context, target, &o);
     for (o.channels = 2; o.channels <= 4 && tally_dtype_bytes(dtype) == 1; o.channels++) {
