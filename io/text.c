@@ -474,7 +474,7 @@ static tally_status open_text(ty_text_state *s, const tally_input_options *optio
     s->chunk += s->chunk == 0;
     if (s->is_whole)
         s->chunk *= 8; /* it is copied nowhere */
-    else if (options->rewindable && !(s->keep = ty_keep_create(s->name)))
+    else if (options->rewindable && !(s->keep = ty_keep_create(s->name, ty_stream_pool(s->stream))))
         return ty_error_memory(error, "a text's columns", 0);
     status = make_scan(s, error);
     return status ? status : settle_integers(s, options, error);

@@ -12,7 +12,9 @@
 #include "io/temp_file.h"
 #include "io/text_keep.h"
 
-#define SLAB_BYTES ((size_t)16 << 20)  /* of memory at a time */
+#define SLAB_BYTES ((size_t)16 << 20) /* of memory at a time */
+#define LARGE_PAGE ((size_t)2 << 20)
+#define PAGE       ((size_t)4 << 10)
 #define MOST_BYTES ((uint64_t)1 << 30) /* in memory; a quarter of what is left, if that is less */
 
 /* Rows as they were read, views one after the other. */
@@ -32,6 +34,8 @@ struct ty_keep {
     double **slabs;           /* the last one has memory for `left` more samples, from `at` on */
     size_t slab_count, slab_room, left;
     double *at;
+    char *touched;         /* up to there the last slab has been written to */
+    ty_pool *pool;         /* NULL: the caller's thread alone */
     uint64_t bytes, limit; /* in memory */
     int file;              /* -1: none */
     uint64_t stored;       /* its bytes */
@@ -44,7 +48,7 @@ void ty_keep_limit(uint64_t bytes)
     limit_wanted = bytes;
 }
 
-ty_keep *ty_keep_create(const char *name)
+ty_keep *ty_keep_create(const char *name, ty_pool *pool)
 {
     ty_keep *keep = ty_calloc(1, sizeof *keep);
     if (!keep)
@@ -55,6 +59,7 @@ ty_keep *ty_keep_create(const char *name)
         keep->limit = limit_wanted;
     keep->file = -1;
     keep->name = name;
+    keep->pool = pool;
     return keep;
 }
 
@@ -122,7 +127,39 @@ static tally_status add_slab(ty_keep *keep, size_t samples, tally_error *error)
         return ty_error_memory(error, "a text's columns", count * sizeof(double));
     keep->slabs[keep->slab_count++] = keep->at;
     keep->left = count;
+    keep->touched = (char *)keep->at;
     return TALLY_OK;
+}
+
+static void touch_page(void *arg, unsigned page, unsigned worker)
+{
+    volatile char *at = (char *)arg + page * LARGE_PAGE;
+    (void)worker;
+    for (size_t i = 0; i < LARGE_PAGE; i += PAGE)
+        at[i] = 0;
+}
+
+/* The system clears memory when it is first written to, which takes longer than the copy: all
+ * threads do that, a large page each, before `samples` more are copied there. What is small is not
+ * worth it. */
+static void touch(ty_keep *keep, size_t samples)
+{
+    if (!keep->pool || keep->bytes < 4 * LARGE_PAGE)
+        return;
+    if ((char *)keep->at > keep->touched)
+        keep->touched +=
+            ((size_t)((char *)keep->at - keep->touched) + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+    char *const slab_end = (char *)(keep->at + keep->left);
+    const char *const end = (const char *)(keep->at + samples);
+    while (end > keep->touched && slab_end > keep->touched) {
+        const size_t pages = (size_t)(slab_end - keep->touched) / LARGE_PAGE;
+        const unsigned threads = ty_pool_threads(keep->pool);
+        const unsigned now = pages < threads ? (unsigned)pages : threads;
+        if (!now)
+            return;
+        ty_pool_run(keep->pool, 0, now, touch_page, keep->touched);
+        keep->touched += now * LARGE_PAGE;
+    }
 }
 
 static tally_status add_to_memory(ty_keep *keep, const ty_kept *rows, kept *block,
@@ -134,6 +171,7 @@ static tally_status add_to_memory(ty_keep *keep, const ty_kept *rows, kept *bloc
         status = add_slab(keep, samples, error);
     if (status)
         return status;
+    touch(keep, samples);
     for (uint32_t v = 0; v < rows->views; v++)
         memcpy(keep->at + v * rows->rows, rows->samples + v * rows->stride,
                rows->rows * sizeof *rows->samples);

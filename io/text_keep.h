@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <tally/tally.h>
 
+#include "cpu/threads.h"
+
 typedef struct ty_keep ty_keep;
 
 /* Rows of views: view v has its samples at samples + v * stride. */
@@ -17,8 +19,9 @@ typedef struct ty_kept {
     uint32_t views;
 } ty_kept;
 
-/* `name` is the file's, for messages, and outlives it. NULL: memory is out. */
-ty_keep *ty_keep_create(const char *name);
+/* `name` is the file's, for messages, and outlives it, as does `pool`, which may be NULL. NULL:
+ * memory is out. */
+ty_keep *ty_keep_create(const char *name, ty_pool *pool);
 void ty_keep_free(ty_keep *keep); /* NULL is fine */
 void ty_keep_rewind(ty_keep *keep);
 
