@@ -45,7 +45,7 @@ static void stop(const char *what)
 /* Samples of all views together. */
 static uint64_t decode(const char *text, size_t size, const tally_input_options *options)
 {
-    ty_stream stream = {text, size, 0, 0, NULL};
+    ty_stream stream = {.bytes = text, .size = size};
     tally_input_info info = {.struct_size = sizeof info};
     tally_error error;
     tally_view views[3];

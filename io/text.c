@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Text: columns of numbers as f64, one view for each column asked for. text_fields.h says what
  * lines and fields are, text_layout.c how delimiter and header are found, text_columns.c how
- * columns are chosen.
+ * columns are chosen, text_batch.c and text_block.c how several threads read it.
  *
  * - Places in messages are FILE:LINE:COLUMN, from 1; COLUMN counts bytes, a byte order mark apart.
  * - NaN stands for nan, an empty field, "-", and NA, N/A and null in any case.
@@ -235,7 +235,8 @@ static tally_status read_block(ty_text_state *s, tally_error *error)
 {
     int found = 1;
     s->taken = s->ready = 0;
-    for (tally_status status = TALLY_OK; found && !status;) {
+    tally_status status = ty_batch_read(s, error);
+    while (found && !status && !s->ready) {
         if (!s->ended)
             status = fill(s, error);
         if (s->after_cr && s->begin < s->end) {
@@ -245,21 +246,15 @@ static tally_status read_block(ty_text_state *s, tally_error *error)
         size_t begin = s->begin;
         if (!status && begin < s->end)
             status = ty_block_read(s, ty_stream_pool(s->stream), error);
-        if (status || s->ready)
-            return status;
-        if (s->begin > begin)
+        if (status || s->ready || s->begin > begin)
             continue;
         /* What is at hand is no whole record, or none that is good. */
         status = ty_text_reserve(s, 1, error);
         if (!status)
             status = read_row(s, 0, &found, error);
-        if (status)
-            return status;
-        s->ready = (size_t)found;
-        if (found)
-            return status;
+        s->ready = !status && found;
     }
-    return TALLY_OK;
+    return status;
 }
 
 /* Rows to hand out: those that were kept, then new ones; none at the end. */
@@ -500,6 +495,7 @@ static void text_close(void *state)
     ty_free(s->scan);
     ty_free((void *)(uintptr_t)s->spelling.missing);
     ty_block_free(s->block);
+    ty_batch_free(s->batch);
     ty_keep_free(s->keep);
     if (s->buffer)
         ty_free(s->buffer - TY_SCAN_SLACK);

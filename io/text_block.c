@@ -23,10 +23,7 @@ typedef struct part {
 } part;
 
 struct ty_block {
-    const ty_text_state *text;
-    unsigned *rounded; /* the text's */
-    const ty_scan_loops *loops;
-    const char *end; /* the text's */
+    ty_reader reader;
     part *parts;
     size_t most; /* there is memory for so many */
     unsigned count;
@@ -38,6 +35,11 @@ static size_t part_bytes = PART_BYTES;
 void ty_block_part_size(size_t bytes)
 {
     part_bytes = bytes ? bytes : PART_BYTES;
+}
+
+size_t ty_text_part_bytes(void)
+{
+    return part_bytes;
 }
 
 void ty_block_free(ty_block *block)
@@ -55,24 +57,22 @@ static void count_part(void *arg, unsigned index, unsigned worker)
     ty_block *block = arg;
     part *p = block->parts + index;
     (void)worker;
-    p->count = block->loops->count(p->begin, p->end);
+    p->count = block->reader.loops->count(p->begin, p->end);
 }
 
-/* Whether a line ends at `p`, which is not the text's last byte. */
-static int ends_line(const char *p)
+int ty_ends_line(const char *p)
 {
     return *p == '\n' || (*p == '\r' && p[1] != '\n');
 }
 
-/* The first record in [p, end), else `end`; `inside` says whether `p` is inside quotes. */
-static const char *find_start(const char *p, const char *end, int inside)
+const char *ty_record_start(const char *p, const char *end, int inside)
 {
-    if (!inside && ends_line(p - 1))
+    if (!inside && ty_ends_line(p - 1))
         return p;
     for (; p < end - 1; p++) {
         if (*p == '"')
             inside = !inside;
-        else if (!inside && ends_line(p))
+        else if (!inside && ty_ends_line(p))
             return p + 1;
     }
     return end;
@@ -88,12 +88,12 @@ static void place_parts(ty_block *block)
         p->start = p->begin;
         if (i) {
             /* so many lines begin before this part */
-            p->first = (size_t)(lines + 1 - (unsigned)ends_line(p->begin - 1));
-            p->start = find_start(p->begin, p->end, quotes & 1);
+            p->first = (size_t)(lines + 1 - (unsigned)ty_ends_line(p->begin - 1));
+            p->start = ty_record_start(p->begin, p->end, quotes & 1);
         }
         lines += p->count.lines;
         quotes += p->count.quotes;
-        if (p->end < block->end && p->end[-1] == '\r' && *p->end == '\n')
+        if (p->end < block->reader.end && p->end[-1] == '\r' && *p->end == '\n')
             lines--; /* counted by the next part */
     }
     block->rows = (size_t)lines;
@@ -103,24 +103,24 @@ static void place_parts(ty_block *block)
 
 /* Reads the line at *at by itself: 1 if it was a record, 0 if it is passed over, -1 if it is
  * neither, or not whole. *at is moved behind it. */
-static int read_line(const ty_block *block, const char **at, double *samples)
+static int read_line(const ty_reader *r, const char **at, double *samples)
 {
-    const ty_text_state *s = block->text;
-    ty_record record = {s, *at, block->end, 0, block->rounded};
+    const ty_text_state *s = r->text;
+    ty_record record = {s, *at, r->end, 0, r->rounded};
     /* Of views, as far as it is good. */
     double few[TALLY_MAX_DIMENSIONS];
     double *values = s->views <= TALLY_MAX_DIMENSIONS ? few : ty_malloc(s->views * sizeof *values);
     tally_status status;
     if (!values)
         return -1;
-    int is_record = !ty_line_is_skipped(s->layout.delimiter, *at, block->end);
-    const char *stop = is_record ? ty_record_read(&record, values, 1, &status, NULL)
-                                 : ty_line_end(*at, block->end);
+    int is_record = !ty_line_is_skipped(s->layout.delimiter, *at, r->end);
+    const char *stop =
+        is_record ? ty_record_read(&record, values, 1, &status, NULL) : ty_line_end(*at, r->end);
     /* After a CR at the end there may be an LF that is not here yet. */
-    if (!stop || stop == block->end || (*stop == '\r' && stop + 1 == block->end))
+    if (!stop || stop == r->end || (*stop == '\r' && stop + 1 == r->end))
         is_record = -1;
     else
-        *at = ty_line_next(stop, block->end);
+        *at = ty_line_next(stop, r->end);
     for (uint32_t v = 0; is_record > 0 && v < s->views; v++)
         samples[v * s->stride] = values[v];
     if (values != few)
@@ -128,26 +128,34 @@ static int read_line(const ty_block *block, const char **at, double *samples)
     return is_record;
 }
 
+ty_reader ty_reader_of(ty_text_state *s, const char *end)
+{
+    return (ty_reader){s, &s->rounded, ty_text_scan_loops_get(), end};
+}
+
+size_t ty_records_read(const ty_reader *r, const char **at, const char *stop, double *samples)
+{
+    const ty_text_state *s = r->text;
+    size_t rows = 0;
+    while (*at < stop) {
+        if (s->scan)
+            rows += r->loops->read(s->scan, at, stop, r->end, samples + rows, s->stride);
+        if (*at >= stop)
+            break;
+        int got = read_line(r, at, samples + rows);
+        if (got < 0)
+            break;
+        rows += (unsigned)got;
+    }
+    return rows;
+}
+
 /* Reads the records of `p` that begin at or behind `start`. */
 static void read_from(const ty_block *block, part *p, const char *start)
 {
-    const ty_text_state *s = block->text;
-    double *samples = s->samples + p->first;
-    const char *at = start;
-    p->rows = 0;
-    while (at < p->end) {
-        if (s->scan)
-            p->rows +=
-                block->loops->read(s->scan, &at, p->end, block->end, samples + p->rows, s->stride);
-        if (at >= p->end)
-            break;
-        int got = read_line(block, &at, samples + p->rows);
-        if (got < 0)
-            break;
-        p->rows += (unsigned)got;
-    }
-    p->start = start;
-    p->stop = at;
+    p->start = p->stop = start;
+    p->rows =
+        ty_records_read(&block->reader, &p->stop, p->end, block->reader.text->samples + p->first);
 }
 
 static void read_part(void *arg, unsigned index, unsigned worker)
@@ -157,8 +165,7 @@ static void read_part(void *arg, unsigned index, unsigned worker)
     read_from(block, block->parts + index, block->parts[index].start);
 }
 
-/* Moves `rows` samples of each view. */
-static void move_rows(const ty_text_state *s, size_t to, size_t from, size_t rows)
+void ty_text_move_rows(const ty_text_state *s, size_t to, size_t from, size_t rows)
 {
     for (uint32_t v = 0; v < s->views; v++)
         memmove(s->samples + v * s->stride + to, s->samples + v * s->stride + from,
@@ -181,7 +188,7 @@ static void join_parts(ty_block *block, ty_text_state *s)
             p->stop = at;
         }
         if (p->rows && p->first != rows)
-            move_rows(s, rows, p->first, p->rows);
+            ty_text_move_rows(s, rows, p->first, p->rows);
         rows += p->rows;
         at = p->stop;
         if (at < p->end)
@@ -190,7 +197,7 @@ static void join_parts(ty_block *block, ty_text_state *s)
     for (unsigned i = 0; i < block->count && block->parts[i].begin < at; i++) {
         const part *p = block->parts + i;
         const char *end = p->end < at ? p->end : at;
-        lines += end == p->end ? p->count.lines : block->loops->count(p->begin, end).lines;
+        lines += end == p->end ? p->count.lines : block->reader.loops->count(p->begin, end).lines;
         lines -= end < at && end[-1] == '\r' && *end == '\n';
     }
     s->begin = (size_t)(at - s->buffer);
@@ -237,10 +244,11 @@ static tally_status make_parts(ty_block *block, const ty_text_state *s, tally_er
         block->most = count;
     }
     block->count = (unsigned)count;
-    block->end = s->buffer + s->end;
+    block->reader.end = s->buffer + s->end;
     for (size_t i = 0; i < count; i++) {
         block->parts[i].begin = s->buffer + s->begin + i * part_bytes;
-        block->parts[i].end = i + 1 < count ? block->parts[i].begin + part_bytes : block->end;
+        block->parts[i].end =
+            i + 1 < count ? block->parts[i].begin + part_bytes : block->reader.end;
     }
     return TALLY_OK;
 }
@@ -251,9 +259,7 @@ tally_status ty_block_read(ty_text_state *s, ty_pool *pool, tally_error *error)
         s->block = ty_calloc(1, sizeof *s->block);
         if (!s->block)
             return ty_error_memory(error, "a block of text", sizeof *s->block);
-        s->block->text = s;
-        s->block->rounded = &s->rounded;
-        s->block->loops = ty_text_scan_loops_get();
+        s->block->reader = ty_reader_of(s, NULL);
     }
     ty_block *block = s->block;
     tally_status status = make_parts(block, s, error);

@@ -19,6 +19,7 @@ typedef struct ty_pick {
 } ty_pick;
 
 typedef struct ty_block ty_block;
+typedef struct ty_batch ty_batch;
 
 typedef struct ty_text_state {
     ty_stream *stream;
@@ -49,6 +50,7 @@ typedef struct ty_text_state {
     char **labels;       /* a name for each view, or NULL; in one block with the text */
     ty_scan *scan;       /* NULL: records are read one by one */
     ty_block *block;
+    ty_batch *batch;
     ty_keep *keep;     /* NULL: it is not read again, or then from its start */
     double *samples;   /* what is read now, of each view `stride` */
     const double *out; /* [taken, ready) of each view, `out_stride` apart, are to be handed out */
@@ -82,6 +84,26 @@ size_t ty_record_numbers(const ty_record *record, double *samples);
 
 /* ---- text_block.c ---- */
 
+/* What reads records of a text, a part each of several threads. */
+typedef struct ty_reader {
+    const ty_text_state *text;
+    unsigned *rounded; /* the text's */
+    const ty_scan_loops *loops;
+    const char *end; /* of what is at hand */
+} ty_reader;
+
+ty_reader ty_reader_of(ty_text_state *state, const char *end);
+/* Reads the records that begin in [*at, stop), up to one that is no good or not whole, and moves
+ * *at there. Returns how many; samples[view * state->stride + i] are the i-th. */
+size_t ty_records_read(const ty_reader *reader, const char **at, const char *stop, double *samples);
+/* Whether a line ends at `p`, which is not the text's last byte. */
+int ty_ends_line(const char *p);
+/* The first record in [p, end), else `end`; `inside` says whether `p` is inside quotes. */
+const char *ty_record_start(const char *p, const char *end, int inside);
+/* Moves `rows` samples of each view. */
+void ty_text_move_rows(const ty_text_state *state, size_t to, size_t from, size_t rows);
+size_t ty_text_part_bytes(void);
+
 /* Reads records of the text at hand, its parts on the threads of `pool` (NULL: the caller's alone),
  * as far as they are whole and good: their samples become those to be handed out, and the text
  * behind them what is not parsed. */
@@ -94,6 +116,13 @@ tally_status ty_text_reserve(ty_text_state *state, size_t rows, tally_error *err
 void ty_block_part_size(size_t bytes);
 
 void ty_block_free(ty_block *block); /* NULL is fine */
+
+/* ---- text_batch.c ---- */
+
+/* Reads more of the text, if it is a file's, as ty_block_read does, without text at hand: every
+ * thread reads its parts of the file. No samples become ready where that cannot be. */
+tally_status ty_batch_read(ty_text_state *state, tally_error *error);
+void ty_batch_free(ty_batch *batch); /* NULL is fine */
 
 /* ---- text_integers.c ---- */
 

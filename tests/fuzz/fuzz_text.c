@@ -2,12 +2,27 @@
 /* The text decoder on any bytes: it ends, its messages are sound; chunks of any size, parts of any
  * size, a second reading and reading record by record, as regions are, give the same. The first
  * byte chooses columns, region and chunk size. */
+#define FIRST_CAPACITY 512
+#define THREAD_BYTES   256
+#define MARGIN         100
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../common/memory_text.h"
+
+static ty_pool *pool; /* threads that read a file; NULL: one reads a pipe */
+
+/* From now on parts are of so many bytes, and read from a file; 0: from a pipe. */
+static void read_parts(size_t bytes)
+{
+    static ty_pool *threads;
+    if (!threads)
+        threads = ty_pool_create(2);
+    pool = bytes ? threads : NULL;
+    ty_block_part_size(bytes);
+}
 
 static void need(int condition, const char *what)
 {
@@ -55,7 +70,7 @@ static int same(digest a, digest b)
 
 static digest run(const char *text, size_t size, const tally_input_options *options)
 {
-    ty_stream stream = {text, size, 0, 0, NULL};
+    ty_stream stream = {.bytes = text, .size = size, .pool = pool, .is_file = pool != NULL};
     tally_input_info info = {.struct_size = sizeof info};
     tally_error error = {""};
     void *state = NULL;
@@ -95,7 +110,7 @@ static uint64_t word_bits(const tally_words *words, double code)
 static digest run_words(const char *text, size_t size, const tally_input_options *options,
                         size_t part)
 {
-    ty_stream stream = {text, size, 0, 0, NULL};
+    ty_stream stream = {.bytes = text, .size = size, .pool = pool, .is_file = pool != NULL};
     tally_input_info info = {.struct_size = sizeof info};
     tally_words *words[4] = {NULL};
     tally_input_options wanted = *options;
@@ -104,7 +119,7 @@ static digest run_words(const char *text, size_t size, const tally_input_options
     for (int i = 0; i < 4; i++)
         need(tally_words_create(&words[i], NULL) == TALLY_OK, "words");
     wanted.words = words;
-    ty_block_part_size(part);
+    read_parts(part);
     digest d = {ty_text.open(&stream, &wanted, &state, &info, &error), 0, 0};
     tally_view *views = calloc(info.dimensions + 1, sizeof *views);
     need(views != NULL, "memory");
@@ -125,7 +140,7 @@ static digest run_words(const char *text, size_t size, const tally_input_options
     for (int i = 0; i < 4; i++)
         tally_words_destroy(words[i]);
     free(views);
-    ty_block_part_size(0);
+    read_parts(0);
     return d;
 }
 
@@ -163,9 +178,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.chunk_bytes = 1 + (choice >> 6) * 20;
     need(same(whole, run(text, size - 1, &options)), "small chunks differ");
     options.rewindable = 1;
-    ty_block_part_size(1 + size % 61);
+    read_parts(1 + size % 61);
     need(same(whole, run(text, size - 1, &options)), "small parts differ");
-    ty_block_part_size(0);
+    read_parts(0);
     if (!whole.status && whole.count && !options.row_begin && !options.row_end) {
         options.row_end = whole.count;
         digest rows = run(text, size - 1, &options);

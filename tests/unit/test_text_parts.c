@@ -9,8 +9,9 @@
  */
 #define FIRST_CAPACITY buffer_bytes
 #define THREAD_BYTES   (buffer_bytes / 2)
+#define MARGIN         margin_bytes
 #include <stddef.h>
-static size_t buffer_bytes;
+static size_t buffer_bytes, margin_bytes;
 #include "draw.h"
 #include "memory_text.h"
 
@@ -26,6 +27,8 @@ static size_t buffer_bytes;
 enum { MOST = 1 << 16, VIEWS = 3, NUMBERS = 100000 };
 
 static int failures;
+static size_t fails_at;            /* of a stream */
+static size_t batches, by_batches; /* and bytes that they read */
 static ty_pool *pool;
 
 /* ---- Reading all of a text ---- */
@@ -95,7 +98,11 @@ static table read_text(const char *text, size_t size, uint32_t views, size_t par
 {
     static const char *const columns[VIEWS] = {"2", "3", "1"};
     table t = {.status = TALLY_OK};
-    ty_stream stream = {text, size, 0, 0, pool};
+    ty_stream stream = {.bytes = text,
+                        .size = size,
+                        .fails_at = fails_at,
+                        .pool = pool,
+                        .is_file = part && below(4)};
     tally_input_info info = {.struct_size = sizeof info};
     tally_input_options options = TALLY_INPUT_OPTIONS_INIT;
     void *decoder;
@@ -112,6 +119,8 @@ static table read_text(const char *text, size_t size, uint32_t views, size_t par
     t.status = read_pass(decoder, info.dimensions, &t);
     if (options.rewindable)
         read_again(decoder, info.dimensions, &t);
+    batches += stream.skipped > 0;
+    by_batches += stream.skipped;
     ty_text.close(decoder);
     return t;
 }
@@ -130,9 +139,8 @@ static void complain(const char *text, size_t size, size_t part, const char *for
         exit(1);
 }
 
-static void check(const char *text, size_t size, uint32_t views, size_t part)
+static void compare(const char *text, size_t size, uint32_t views, size_t part)
 {
-    buffer_bytes = part < 1 << 20 ? 200 + below(400) : 1 << 20; /* the layout is told from it */
     table t = read_text(text, size, views, part, 0);
     if (t.status || t.count) {
         table s = read_text(text, size, views, 0, t.count + (t.status != TALLY_OK));
@@ -148,6 +156,13 @@ static void check(const char *text, size_t size, uint32_t views, size_t part)
         table_free(&s);
     }
     table_free(&t);
+}
+
+static void check(const char *text, size_t size, uint32_t views, size_t part)
+{
+    margin_bytes = 1 + below(100);
+    buffer_bytes = part < 1 << 20 ? 200 + below(400) : 1 << 20; /* the layout is told from it */
+    compare(text, size, views, part);
 }
 
 /* ---- Texts ---- */
@@ -251,6 +266,20 @@ static void test_random(int n)
     }
 }
 
+/* The records of `given` once more between plain ones, behind what is read before batches begin. */
+static text make_long(const char *given)
+{
+    const char *line_end = strstr(given, "\r\n") ? "\r\n" : strchr(given, '\n') ? "\n" : "\r";
+    const char *records = strstr(given, line_end) + strlen(line_end);
+    text t = {malloc(MOST), 0};
+    if (!t.bytes)
+        abort();
+    put(&t, "a,b,c%s", line_end);
+    for (int i = 0; i < 150; i++)
+        put(&t, "%d,,7%s%s", i, line_end, i == 120 ? records : "");
+    return t;
+}
+
 /* A border at every byte. */
 static void test_borders(void)
 {
@@ -265,7 +294,70 @@ static void test_borders(void)
             check(texts[i], size, 1, part);
             check(texts[i], size, 3, part);
         }
+        text t = make_long(texts[i]);
+        for (size_t part = 1; part <= 150; part++)
+            check(t.bytes, t.size, 1 + part % 3, part);
+        free(t.bytes);
     }
+}
+
+/* ---- What ends a batch ---- */
+
+static text make_rows(int rows, const char *row)
+{
+    text t = {malloc(MOST), 0};
+    if (!t.bytes)
+        abort();
+    put(&t, "a,b,c\r\n");
+    while (rows--)
+        put(&t, "%s\r\n", row);
+    return t;
+}
+
+static void test_batches(void)
+{
+    buffer_bytes = 200;
+    margin_bytes = 64;
+    /* Line ends in quotes: it is known where parts begin, and so batches read most of the text. */
+    text t = make_rows(1000, "1,2,\"3\n4\n5\n6\n7\n8\n9\n1\n2\n3\n4\n5\n6\"");
+    const size_t before = by_batches, texts = batches;
+    for (int i = 0; i < 20; i++)
+        compare(t.bytes, t.size, 1, 70);
+    if (by_batches - before < (batches - texts) * t.size * 3 / 4)
+        complain(t.bytes, t.size, 70, "%zu bytes in batches", by_batches - before);
+    free(t.bytes);
+    /* Far more rows than those before let expect. */
+    t = make_rows(20, "1,2,333333333333333333333333333333333333333333333333333333333333");
+    for (int i = 0; i < 5000; i++)
+        put(&t, ",%d,\r\n", i % 10);
+    for (int i = 0; i < 20; i++)
+        compare(t.bytes, t.size, 3, 150);
+    free(t.bytes);
+    /* A CR that is the last byte at hand. */
+    for (int size = 280; size < 320; size++) {
+        t = make_rows(10, "1,2,3");
+        put(&t, "%0*d,2,3\r\n", size, 1);
+        for (int i = 0; i < 400; i++)
+            put(&t, "1,%s,3\r\n", i == 300 ? "x" : "2");
+        for (int i = 0; i < 4; i++)
+            compare(t.bytes, t.size, 1, 50);
+        free(t.bytes);
+    }
+}
+
+static void test_failure(void)
+{
+    text t = make_rows(1000, "1,2,3");
+    fails_at = t.size * 3 / 4;
+    for (int i = 0; i < 50; i++) {
+        table got = read_text(t.bytes, t.size, 1, 70, 0);
+        if (got.status != TALLY_ERROR_IO || got.count > fails_at / 7)
+            complain(t.bytes, t.size, 70, "%zu rows of a file that cannot be read: %s", got.count,
+                     got.error.message);
+        table_free(&got);
+    }
+    fails_at = 0;
+    free(t.bytes);
 }
 
 /* ---- Numbers ---- */
@@ -321,10 +413,14 @@ int main(int argc, char **argv)
     printf("test_text_parts: seed %" PRIu64 "\n", state);
     pool = ty_pool_create(3);
     test_borders();
+    test_batches();
+    test_failure();
     test_random(argc > 2 ? atoi(argv[2]) : 1500);
     test_numbers();
     if (pool)
         ty_pool_destroy(pool);
-    printf("test_text_parts: %d failures\n", failures);
+    printf("test_text_parts: %zu texts with batches, of %zu bytes, %d failures\n", batches,
+           by_batches, failures);
+    failures += !batches;
     return failures != 0;
 }

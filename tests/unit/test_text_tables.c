@@ -247,7 +247,7 @@ static void test_failures(void)
     options.columns_count = 2;
     int failed = 0;
     for (long after = 0;; after++) {
-        ty_stream stream = {text, sizeof text - 1, 0, 0, NULL};
+        ty_stream stream = {.bytes = text, .size = sizeof text - 1};
         tally_input_info info = {.struct_size = sizeof info};
         tally_error error = {""};
         void *decoder = NULL;
@@ -271,7 +271,7 @@ static void test_failures(void)
         abort();
     for (size_t i = 0; i < size; i += 2)
         memcpy(numbers + i, "1\n", 2);
-    ty_stream stream = {numbers, size, 0, BUFFER + 1, NULL};
+    ty_stream stream = {.bytes = numbers, .size = size, .fails_at = BUFFER + 1};
     tally_input_info info = {.struct_size = sizeof info};
     tally_error error = {""};
     tally_input_options none = TALLY_INPUT_OPTIONS_INIT;

@@ -67,7 +67,7 @@ static inline table read_bytes(const char *text, size_t size, const tally_input_
     if (!copy)
         abort();
     memcpy(copy, text, size);
-    ty_stream stream = {copy, size, 0, 0, NULL};
+    ty_stream stream = {.bytes = copy, .size = size};
     tally_input_info info = {.struct_size = sizeof info};
     tally_input_options none = TALLY_INPUT_OPTIONS_INIT;
     void *decoder = NULL;
