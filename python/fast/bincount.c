@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bincount and digitize. */
+/* bincount. */
+#define _GNU_SOURCE /* CPU_COUNT */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,8 +36,9 @@
     }
 
 /* Weights that are added here, one after the other as NumPy adds them, with the interpreter's lock,
- * for a number that changes meanwhile would be none of the bins; more are the library's. */
-enum { FEW_WEIGHTS = 1 << 18, AT_ONCE = 512 };
+ * for a number that changes meanwhile would be none of the bins; more are the library's, which
+ * takes the processors of a process with more than FEW_PROCESSORS. */
+enum { FEW_WEIGHTS = 1 << 18, FEW_PROCESSORS = 2, AT_ONCE = 512 };
 
 /* The largest of whole numbers that are none negative; 0 if the array has others. */
 static int largest(const array *a, uint64_t *most)
@@ -82,18 +85,80 @@ static int add_weights(const array *a, const double *w, double *sums)
     return 1;
 }
 
+/* The part from `at` on, AT_ONCE long at most. */
+static array part_of(const array *a, uint64_t at)
+{
+    array part = *a;
+    part.data = (const char *)a->data + at * array_bytes(a->dtype);
+    part.n = a->n - at < AT_ONCE ? a->n - at : AT_ONCE;
+    return part;
+}
+
 static int add_few(const array *a, const array *weights, double *sums)
 {
     double memory[AT_ONCE];
     int good = are_moderate(weights);
     for (uint64_t at = 0; at < a->n && good; at += AT_ONCE) {
-        array part = *a;
-        part.data = (const char *)a->data + at * array_bytes(a->dtype);
-        part.n = a->n - at < AT_ONCE ? a->n - at : AT_ONCE;
+        const array part = part_of(a, at);
         good = add_weights(&part, array_doubles(weights, at, part.n, memory), sums);
     }
     return good;
 }
+
+/* ---- many weights of a process with few processors ---- */
+
+static int are_few_processors(void)
+{
+    cpu_set_t set;
+    return !sched_getaffinity(0, sizeof set, &set) && CPU_COUNT(&set) <= FEW_PROCESSORS;
+}
+
+/* Adds to MOST_BINS sums, wherever numbers that are none of them go. *top: the largest, which a
+ * negative one is too. */
+static int add_anyway(const array *a, const double *w, double *sums, uint64_t *top)
+{
+    EACH_INTEGER(a->dtype, {
+        const uint64_t v = (uint64_t)(int64_t)x[i];
+        *top = v > *top ? v : *top;
+        sums[v % MOST_BINS] += w[i];
+    })
+    return 1;
+}
+
+/* Reads all once; 0, perhaps with an error, if they are not plain, or Ctrl-C has stopped it. */
+static int add_once(const array *a, const array *weights, double *sums, uint64_t *top)
+{
+    double memory[AT_ONCE];
+    int good = 1;
+    for (uint64_t some = 0; some < a->n && good; some += HEARD_AFTER) {
+        PyThreadState *state = lock_release(a->n);
+        for (uint64_t at = some; at < a->n && at < some + HEARD_AFTER && good; at += AT_ONCE) {
+            const array part = part_of(a, at);
+            good = add_anyway(&part, array_doubles(weights, at, part.n, memory), sums, top);
+        }
+        lock_acquire(state);
+        good = good && *top < MOST_BINS && !PyErr_CheckSignals();
+    }
+    return good;
+}
+
+static PyObject *sums_at_once(const array *a, const array *weights, uint64_t least)
+{
+    double *sums = PyMem_Calloc(MOST_BINS, sizeof *sums);
+    PyObject *made = NULL;
+    uint64_t top = 0;
+    void *data;
+    if (sums && add_once(a, weights, sums, &top)) {
+        const uint64_t bins = least > top ? least : top + 1;
+        made = array_new_1d((Py_ssize_t)bins, NUMPY_FLOAT64, &data);
+        if (made)
+            memcpy(data, sums, bins * sizeof *sums);
+    }
+    PyMem_Free(sums);
+    return made;
+}
+
+/* ---- bincount ---- */
 
 /* By a plan: sums of whole weights are whole, and then rounded. */
 static int add_many(const array *a, const array *weights, void *sums, Py_ssize_t bins)
@@ -118,7 +183,11 @@ static PyObject *bincount_of(const array *a, const array *weights, Py_ssize_t le
 {
     uint64_t most = 0;
     void *data;
-    if (a->stride || (weights && weights->stride) || !largest(a, &most) || most >= MOST_BINS)
+    if (a->stride || (weights && weights->stride))
+        return NULL;
+    if (weights && a->n > FEW_WEIGHTS && weights->dtype >= TALLY_F16 && are_few_processors())
+        return sums_at_once(a, weights, (uint64_t)least);
+    if (array_is_large(a) || !largest(a, &most) || most >= MOST_BINS)
         return NULL;
     const Py_ssize_t end = a->n ? (Py_ssize_t)most + 1 : 0, bins = least > end ? least : end;
     weights = a->n ? weights : NULL; /* NumPy looks at none */
@@ -215,93 +284,18 @@ PyObject *fast_bincount(PyObject *self, PyObject *const *args, Py_ssize_t n_args
         if (args[i] != Py_None)
             Py_RETURN_NONE;
     }
-    if (n_args < 3 || !PyLong_CheckExact(args[2]) || !array_take_any(args[0], &a))
+    if (n_args < 3 || !PyLong_CheckExact(args[2]) ||
+        !(array_take_large(args[0], &a) || lent_take(args[0], &a)))
         Py_RETURN_NONE;
     const Py_ssize_t least = PyLong_AsSsize_t(args[2]);
     PyErr_Clear();
     if (a.dimensions == 1 && least >= 0 && least <= (a.lender ? MOST_DEVICE_BINS : MOST_BINS) &&
         (args[1] == Py_None ||
-         (array_take_any(args[1], &weights) && array_same_shape(&a, &weights))))
+         ((array_take_large(args[1], &weights) || lent_take(args[1], &weights)) &&
+          array_same_shape(&a, &weights))))
         answer =
             (a.lender ? bincount_there : bincount_of)(&a, weights.object ? &weights : NULL, least);
     array_release(&weights);
-    array_release(&a);
-    if (!answer && !PyErr_Occurred())
-        Py_RETURN_NONE;
-    return answer;
-}
-
-/* ---- digitize ---- */
-
-enum { LANES = 8 };
-
-/* How many of `n` increasing edges are at most each x (`right`: below x); NaN is above all. Some at
- * a time, for each waits for what it reads. */
-__attribute__((always_inline)) static inline void find_few(const double *x, const double *edges,
-                                                           uint64_t n, int right, int64_t *to)
-{
-    uint64_t at[LANES] = {0};
-    for (uint64_t length = n; length; length = length >> 1) {
-        const uint64_t half = (length + 1) >> 1;
-        for (int i = 0; i < LANES; i++) {
-            const double edge = edges[at[i] + half - 1];
-            const int above = right ? !(edge >= x[i]) : !(edge > x[i]);
-            at[i] += above ? half : 0;
-        }
-    }
-    memcpy(to, at, sizeof at);
-}
-
-void edges_find(const double *x, uint64_t count, const double *edges, uint64_t n, int right,
-                int64_t *to)
-{
-    double few[LANES] = {0};
-    int64_t found[LANES];
-    uint64_t i = 0;
-    for (; i + LANES <= count; i += LANES) {
-        if (right)
-            find_few(x + i, edges, n, 1, to + i);
-        else
-            find_few(x + i, edges, n, 0, to + i);
-    }
-    if (i < count) {
-        memcpy(few, x + i, (count - i) * sizeof *few);
-        find_few(few, edges, n, right, found);
-        memcpy(to + i, found, (count - i) * sizeof *to);
-    }
-}
-
-/* Samples as float64, as NumPy compares them with such edges; integers near to whole edges are
- * exact. */
-static void find_places(const array *a, const double *edges, uint64_t n, int right, int64_t *to)
-{
-    double memory[AT_ONCE];
-    for (uint64_t begin = 0; begin < a->n; begin += AT_ONCE) {
-        const uint64_t count = a->n - begin < AT_ONCE ? a->n - begin : AT_ONCE;
-        edges_find(array_doubles(a, begin, count, memory), count, edges, n, right, to + begin);
-    }
-}
-
-/* digitize(x, bins, right): numbers in edges that increase */
-PyObject *fast_digitize(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
-{
-    (void)self;
-    array a;
-    wished_axis axis;
-    PyObject *object, *answer = NULL;
-    double *edges;
-    if (n_args != 3 || !PyBool_Check(args[2]) || !array_take(args[0], &a))
-        Py_RETURN_NONE;
-    if (a.dimensions && ends_edges(args[1], &axis, &object, &edges)) {
-        void *data;
-        answer = array_new(a.dimensions, a.shape, NUMPY_INT64, &data);
-        PyThreadState *state = lock_release(a.n);
-        if (answer)
-            find_places(&a, edges, axis.bins + 1, args[2] == Py_True, data);
-        lock_acquire(state);
-        Py_DECREF(object);
-        PyMem_Free(edges);
-    }
     array_release(&a);
     if (!answer && !PyErr_Occurred())
         Py_RETURN_NONE;

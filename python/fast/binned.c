@@ -37,8 +37,7 @@ typedef struct binned {
     int64_t *numbers; /* of samples; expanded, one axis after the other */
 } binned;
 
-/* Samples after which Ctrl-C is heard. */
-enum { HEARD_AFTER = 1 << 20, MOST_CELLS = 1 << 22, AHEAD = 16 };
+enum { MOST_CELLS = 1 << 22, AHEAD = 16 };
 
 /* ---- arguments ---- */
 

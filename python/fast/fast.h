@@ -19,9 +19,10 @@
 #include <tally/tally.h>
 
 /* Calls on more bytes may be stopped by Ctrl-C: the long way sees to it, but for Hist.fill and
- * binned_statistic. Fewer samples than FEW are not worth letting go of the interpreter's lock. Bins
- * are those of an axis, MOST_JOINT_BINS of several together. */
-enum { MOST_BYTES = 1 << 26, FEW = 2048 };
+ * binned_statistic and digitize, some of which hear it every HEARD_AFTER samples. Fewer samples
+ * than FEW are not worth letting go of the interpreter's lock. Bins are those of an axis,
+ * MOST_JOINT_BINS of several together. */
+enum { MOST_BYTES = 1 << 26, HEARD_AFTER = 1 << 20, FEW = 2048 };
 enum { MOST_BINS = 1 << 16, MOST_DEVICE_BINS = 1 << 20, MOST_JOINT_BINS = 1 << 20 };
 
 /* ---- the library, handed over by bind() ---- */
@@ -217,7 +218,7 @@ uint64_t ends_bins(PyObject *bins, uint64_t most);
 PyObject *ends_array(const wished_axis *axis, const double *edges);
 
 /* How many of `n` increasing edges are at most each of `count` samples (`right`: below it); NaN is
- * above all. (bincount.c) */
+ * above all. (digitize.c) */
 void edges_find(const double *x, uint64_t count, const double *edges, uint64_t n, int right,
                 int64_t *to);
 

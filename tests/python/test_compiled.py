@@ -5,10 +5,12 @@ import os
 import pathlib
 import pickle
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -193,6 +195,56 @@ def test_bincount_and_digitize(seed):
         if not isinstance(bins, int):
             bins = rng.choice([bins, bins[::-1]]) if rng.random() < 0.2 else bins
             same(*both("digitize", x, bins, bool(rng.random() < 0.5)))
+
+
+@pytest.fixture
+def one_processor():
+    """As in a job that has one: a thread's own, not those that are started meanwhile."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(before)[:1])
+    yield
+    os.sched_setaffinity(0, before)
+
+
+@pytest.mark.skipif(not HERE, reason="without the compiled part there is one way")
+@pytest.mark.parametrize("dtype", ["i8", "u1", "i4"])
+def test_many_numbers_of_few_processors(one_processor, dtype):
+    """Whole weights in float64, whose sums are exact; numbers of no bin come late, or zero weights last."""
+    rng = np.random.default_rng(1)
+    n = (1 << 20) + 777
+    x, w = rng.integers(0, 100, n).astype(dtype), rng.integers(-50, 50, n).astype("f8")
+    x[-1], w[-1] = 120, 0
+    for least in (0, 50, 3000):
+        found = _compiled.fast.bincount(x, w, least)
+        np.testing.assert_array_equal(found, np.bincount(x, w, least))
+        same(found, _compiled.fast.bincount(x, w.astype("f4"), least))
+    for wrong in (-3, 1 << 16) if dtype != "u1" else ():
+        x[n // 2] = wrong
+        assert _compiled.fast.bincount(x, w, 0) is None
+        same(*both("bincount", x, w, 0))
+    edges = [0.0, 7, 7.5, 90]
+    np.testing.assert_array_equal(_compiled.fast.digitize(x, edges, False), np.digitize(x, edges))
+
+
+@pytest.mark.skipif(not HERE, reason="without the compiled part there is one way")
+@pytest.mark.parametrize("name", ["bincount", "digitize"])
+def test_many_numbers_are_stopped(one_processor, name):
+    """More than 64 MiB are answered at once, but for Ctrl-C."""
+    x = np.arange((1 << 23) + 9) & 255
+    given = (x, x.astype(float), 0) if name == "bincount" else (x, [3.5, 9, 77], False)
+    np.testing.assert_array_equal(getattr(_compiled.fast, name)(*given), getattr(np, name)(*given))
+    begin, took = time.perf_counter(), []
+    getattr(_compiled.fast, name)(*given)
+    whole, before = time.perf_counter() - begin, signal.signal(signal.SIGALRM, signal.default_int_handler)
+    for _ in range(50):
+        signal.setitimer(signal.ITIMER_REAL, whole / 9)
+        begin = time.perf_counter()
+        with pytest.raises(KeyboardInterrupt):
+            getattr(_compiled.fast, name)(*given)
+            time.sleep(5)
+        took.append(time.perf_counter() - begin)
+    signal.signal(signal.SIGALRM, before)
+    assert min(took) < whole / 2
 
 
 QUANTILES = [0.5, 0, 1, 1.0, 0.3, np.float64(0.75), np.float32(0.5), [0.1, 0.9], (0.25,), [0, 1], [[0.5]], [], 1.5,
