@@ -304,7 +304,7 @@ static tally_status settle(ty_jsonl_state *s, tally_error *error)
     }
     if (s->keep) { /* it has bits of integers */
         ty_keep_free(s->keep);
-        s->keep = ty_keep_create(s->name, ty_stream_pool(s->stream));
+        s->keep = ty_keep_create(s->name);
         if (!s->keep)
             return ty_error_memory(error, "values of JSON lines", 0);
     }

@@ -379,7 +379,7 @@ static tally_status open_lines(ty_jsonl_state *s, const tally_input_options *opt
         return ty_error_memory(error, "JSON lines", s->capacity);
     for (size_t i = 0; i < TY_JSONL_PARTS; i++)
         s->parts[i].seen = s->seen + (1 + i) * s->count;
-    if (options->rewindable && !(s->keep = ty_keep_create(s->name, ty_stream_pool(s->stream))))
+    if (options->rewindable && !(s->keep = ty_keep_create(s->name)))
         return ty_error_memory(error, "values of JSON lines", 0);
     status = ty_jsonl_start(s, error);
     return status ? status : ty_jsonl_settle(s, options, error);

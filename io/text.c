@@ -264,7 +264,8 @@ static tally_status read_rows(ty_text_state *s, tally_error *error)
     tally_status status = s->keep ? ty_keep_next(s->keep, &kept, error) : TALLY_OK;
     if (status || kept.rows) {
         s->out = kept.samples;
-        s->out_stride = s->ready = kept.rows;
+        s->out_stride = kept.stride;
+        s->ready = kept.rows;
         s->taken = 0;
         return status;
     }
@@ -469,7 +470,7 @@ static tally_status open_text(ty_text_state *s, const tally_input_options *optio
     s->chunk += s->chunk == 0;
     if (s->is_whole)
         s->chunk *= 8; /* it is copied nowhere */
-    else if (options->rewindable && !(s->keep = ty_keep_create(s->name, ty_stream_pool(s->stream))))
+    else if (options->rewindable && !(s->keep = ty_keep_create(s->name)))
         return ty_error_memory(error, "a text's columns", 0);
     status = make_scan(s, error);
     return status ? status : settle_integers(s, options, error);
@@ -490,7 +491,7 @@ static void text_close(void *state)
     ty_free(s->headings);
     ty_free(s->labels);
     ty_free(s->picks);
-    ty_free(s->samples);
+    ty_free(s->own);
     ty_free(s->mask);
     ty_free(s->scan);
     ty_free((void *)(uintptr_t)s->spelling.missing);

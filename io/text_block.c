@@ -212,15 +212,22 @@ static void join_parts(ty_block *block, ty_text_state *s)
 tally_status ty_text_reserve(ty_text_state *s, size_t rows, tally_error *error)
 {
     rows += rows == 0;
+    const size_t room = rows * s->views;
     s->taken = s->ready = 0;
-    if (rows <= s->stride)
-        return TALLY_OK;
-    ty_free(s->samples);
-    s->stride = 0;
-    s->samples = ty_malloc(rows * s->views * sizeof *s->samples);
-    if (!s->samples)
-        return ty_error_memory(error, "samples", rows * s->views * sizeof *s->samples);
     s->stride = rows;
+    s->samples = NULL;
+    tally_status status = s->keep ? ty_keep_room(s->keep, room, &s->samples, error) : TALLY_OK;
+    if (status || s->samples)
+        return status;
+    if (room > s->own_room) {
+        ty_free(s->own);
+        s->own_room = 0;
+        s->own = ty_malloc(room * sizeof *s->own);
+        if (!s->own)
+            return ty_error_memory(error, "samples", room * sizeof *s->own);
+        s->own_room = room;
+    }
+    s->samples = s->own;
     return TALLY_OK;
 }
 

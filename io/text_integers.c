@@ -200,7 +200,7 @@ tally_status ty_integers_settle(ty_text_state *s,
     }
     if (s->keep) { /* it has bits of integers */
         ty_keep_free(s->keep);
-        s->keep = ty_keep_create(s->name, ty_stream_pool(s->stream));
+        s->keep = ty_keep_create(s->name);
         if (!s->keep)
             return ty_error_memory(error, "a text's columns", 0);
     }

@@ -12,16 +12,14 @@
 #include "io/temp_file.h"
 #include "io/text_keep.h"
 
-#define SLAB_BYTES ((size_t)16 << 20) /* of memory at a time */
-#define LARGE_PAGE ((size_t)2 << 20)
-#define PAGE       ((size_t)4 << 10)
+#define SLAB_BYTES ((size_t)16 << 20)  /* of memory at a time */
 #define MOST_BYTES ((uint64_t)1 << 30) /* in memory; a quarter of what is left, if that is less */
 
 /* Rows as they were read, views one after the other. */
 typedef struct kept {
     const double *samples; /* NULL: in the file */
     uint64_t offset;
-    size_t rows;
+    size_t rows, stride;
     uint32_t views;
 } kept;
 
@@ -34,8 +32,6 @@ struct ty_keep {
     double **slabs;           /* the last one has memory for `left` more samples, from `at` on */
     size_t slab_count, slab_room, left;
     double *at;
-    char *touched;         /* up to there the last slab has been written to */
-    ty_pool *pool;         /* NULL: the caller's thread alone */
     uint64_t bytes, limit; /* in memory */
     int file;              /* -1: none */
     uint64_t stored;       /* its bytes */
@@ -48,7 +44,7 @@ void ty_keep_limit(uint64_t bytes)
     limit_wanted = bytes;
 }
 
-ty_keep *ty_keep_create(const char *name, ty_pool *pool)
+ty_keep *ty_keep_create(const char *name)
 {
     ty_keep *keep = ty_calloc(1, sizeof *keep);
     if (!keep)
@@ -59,7 +55,6 @@ ty_keep *ty_keep_create(const char *name, ty_pool *pool)
         keep->limit = limit_wanted;
     keep->file = -1;
     keep->name = name;
-    keep->pool = pool;
     return keep;
 }
 
@@ -127,55 +122,40 @@ static tally_status add_slab(ty_keep *keep, size_t samples, tally_error *error)
         return ty_error_memory(error, "a text's columns", count * sizeof(double));
     keep->slabs[keep->slab_count++] = keep->at;
     keep->left = count;
-    keep->touched = (char *)keep->at;
     return TALLY_OK;
 }
 
-static void touch_page(void *arg, unsigned page, unsigned worker)
+static int is_for_file(const ty_keep *keep, size_t samples)
 {
-    volatile char *at = (char *)arg + page * LARGE_PAGE;
-    (void)worker;
-    for (size_t i = 0; i < LARGE_PAGE; i += PAGE)
-        at[i] = 0;
+    return keep->file >= 0 || keep->bytes + samples * sizeof(double) > keep->limit;
 }
 
-/* The system clears memory when it is first written to, which takes longer than the copy: all
- * threads do that, a large page each, before `samples` more are copied there. What is small is not
- * worth it. */
-static void touch(ty_keep *keep, size_t samples)
+tally_status ty_keep_room(ty_keep *keep, size_t samples, double **room, tally_error *error)
 {
-    if (!keep->pool || keep->bytes < 4 * LARGE_PAGE)
-        return;
-    if ((char *)keep->at > keep->touched)
-        keep->touched +=
-            ((size_t)((char *)keep->at - keep->touched) + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
-    char *const slab_end = (char *)(keep->at + keep->left);
-    const char *const end = (const char *)(keep->at + samples);
-    while (end > keep->touched && slab_end > keep->touched) {
-        const size_t pages = (size_t)(slab_end - keep->touched) / LARGE_PAGE;
-        const unsigned threads = ty_pool_threads(keep->pool);
-        const unsigned now = pages < threads ? (unsigned)pages : threads;
-        if (!now)
-            return;
-        ty_pool_run(keep->pool, 0, now, touch_page, keep->touched);
-        keep->touched += now * LARGE_PAGE;
-    }
+    *room = NULL;
+    if (is_for_file(keep, samples))
+        return TALLY_OK;
+    tally_status status = keep->left < samples ? add_slab(keep, samples, error) : TALLY_OK;
+    *room = status ? NULL : keep->at;
+    return status;
 }
 
 static tally_status add_to_memory(ty_keep *keep, const ty_kept *rows, kept *block,
                                   tally_error *error)
 {
-    size_t samples = rows->rows * rows->views;
-    tally_status status = TALLY_OK;
-    if (keep->left < samples)
-        status = add_slab(keep, samples, error);
-    if (status)
-        return status;
-    touch(keep, samples);
-    for (uint32_t v = 0; v < rows->views; v++)
-        memcpy(keep->at + v * rows->rows, rows->samples + v * rows->stride,
-               rows->rows * sizeof *rows->samples);
-    block->samples = keep->at;
+    double *room = keep->at;
+    block->stride = rows->stride;
+    if (rows->samples != room) {
+        tally_status status = ty_keep_room(keep, rows->rows * rows->views, &room, error);
+        if (status)
+            return status;
+        block->stride = rows->rows;
+        for (uint32_t v = 0; v < rows->views; v++)
+            memcpy(room + v * rows->rows, rows->samples + v * rows->stride,
+                   rows->rows * sizeof *rows->samples);
+    }
+    const size_t samples = (rows->views - 1) * block->stride + rows->rows;
+    block->samples = room;
     keep->at += samples;
     keep->left -= samples;
     keep->bytes += samples * sizeof *rows->samples;
@@ -202,10 +182,10 @@ tally_status ty_keep_add(ty_keep *keep, const ty_kept *rows, tally_error *error)
         return ty_error_memory(error, "a text's columns", 2 * keep->room * sizeof *blocks);
     keep->blocks = blocks;
     kept *block = blocks + keep->count;
-    *block = (kept){NULL, keep->stored, rows->rows, rows->views};
-    int fits = keep->bytes + rows->rows * rows->views * sizeof *rows->samples <= keep->limit;
-    tally_status status = fits && keep->file < 0 ? add_to_memory(keep, rows, block, error)
-                                                 : add_to_file(keep, rows, error);
+    *block = (kept){NULL, keep->stored, rows->rows, rows->rows, rows->views};
+    tally_status status = is_for_file(keep, rows->rows * rows->views)
+                              ? add_to_file(keep, rows, error)
+                              : add_to_memory(keep, rows, block, error);
     if (!status)
         keep->next = ++keep->count;
     return status;
@@ -218,7 +198,7 @@ tally_status ty_keep_next(ty_keep *keep, ty_kept *rows, tally_error *error)
         return TALLY_OK;
     const kept *block = keep->blocks + keep->next++;
     const size_t samples = block->rows * block->views;
-    *rows = (ty_kept){block->samples, block->rows, block->rows, block->views};
+    *rows = (ty_kept){block->samples, block->stride, block->rows, block->views};
     if (block->samples)
         return TALLY_OK;
     if (samples > keep->buffered) {

@@ -8,8 +8,6 @@
 #include <stdint.h>
 #include <tally/tally.h>
 
-#include "cpu/threads.h"
-
 typedef struct ty_keep ty_keep;
 
 /* Rows of views: view v has its samples at samples + v * stride. */
@@ -19,11 +17,14 @@ typedef struct ty_kept {
     uint32_t views;
 } ty_kept;
 
-/* `name` is the file's, for messages, and outlives it, as does `pool`, which may be NULL. NULL:
- * memory is out. */
-ty_keep *ty_keep_create(const char *name, ty_pool *pool);
+/* `name` is the file's, for messages, and outlives it. NULL: memory is out. */
+ty_keep *ty_keep_create(const char *name);
 void ty_keep_free(ty_keep *keep); /* NULL is fine */
 void ty_keep_rewind(ty_keep *keep);
+
+/* Memory for so many samples of the rows that are kept next, which are kept there without a copy
+ * then; *room is NULL where they go to the file. */
+tally_status ty_keep_room(ty_keep *keep, size_t samples, double **room, tally_error *error);
 
 /* Keeps rows that were just read; they are not brought before it is rewound. */
 tally_status ty_keep_add(ty_keep *keep, const ty_kept *rows, tally_error *error);

@@ -51,10 +51,12 @@ typedef struct ty_text_state {
     ty_scan *scan;       /* NULL: records are read one by one */
     ty_block *block;
     ty_batch *batch;
-    ty_keep *keep;     /* NULL: it is not read again, or then from its start */
-    double *samples;   /* what is read now, of each view `stride` */
+    ty_keep *keep;   /* NULL: it is not read again, or then from its start */
+    double *samples; /* what is read now, of each view `stride`: where they are kept, or its own */
     const double *out; /* [taken, ready) of each view, `out_stride` apart, are to be handed out */
     size_t stride, out_stride, taken, ready;
+    double *own; /* memory for `own_room` samples */
+    size_t own_room;
     size_t chunk;        /* most to hand out at once */
     unsigned char *mask; /* of these; NULL: no integer is missing */
 } ty_text_state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples that are kept in memory, a part of which all threads write to first, come again to the
- * bit. `test_text_keep [SEED]` */
+/* Samples that are kept come again to the bit, whether they were copied, written where they are
+ * kept, or to a file. `test_text_keep [SEED]` */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,14 +20,19 @@ static void fail(const char *what, uint64_t number)
 }
 
 /* Blocks of `views` views of samples, thirds whose bytes are hardly ever 0, `total` at least. */
-static void test(ty_pool *pool, double *samples, uint32_t views, size_t most, size_t total)
+static void test(double *own, uint32_t views, size_t most, size_t total)
 {
-    ty_keep *keep = ty_keep_create("a test", pool);
+    ty_keep *keep = ty_keep_create("a test");
     double written = 1, expected = 1;
     ty_kept got;
     for (size_t sum = 0; keep && sum < total;) {
         const size_t rows = 1 + below((unsigned)(most / views));
         const size_t stride = rows + below(3);
+        double *samples = NULL;
+        if (below(2) && ty_keep_room(keep, stride * views, &samples, NULL))
+            fail("no room at", sum);
+        if (!samples)
+            samples = own;
         for (uint32_t v = 0; v < views; v++)
             for (size_t i = 0; i < rows; i++)
                 samples[v * stride + i] = written++ / 3;
@@ -56,11 +61,9 @@ int main(int argc, char **argv)
     printf("test_text_keep: seed %" PRIu64 "\n", state);
     double *samples = malloc((MOST + 64) * sizeof *samples);
     for (int i = 0; samples && i < ROUNDS; i++) {
-        ty_pool *pool = i ? ty_pool_create(1 + below(12)) : NULL;
         const size_t most = (size_t)1 << (12 + below(10)); /* to more than a slab has */
-        test(pool, samples, 1 + below(3), i == 1 ? MOST : most, (size_t)4 << 20);
-        if (pool)
-            ty_pool_destroy(pool);
+        ty_keep_limit(i < ROUNDS / 2 ? UINT64_MAX : (uint64_t)below(32) << 20);
+        test(samples, 1 + below(3), i == 1 ? MOST : most, (size_t)4 << 20);
     }
     free(samples);
     printf("test_text_keep: %d failures\n", failures);
