@@ -67,15 +67,38 @@ static size_t NAME(pick)(T *keys, const unsigned char *mask, size_t count)
     return kept;
 }
 
-/* Moves the keys for which `front` holds to the front, without a branch; *at: how many. */
-#define PARTITION(keys, count, front, at)                                                          \
-    *(at) = 0;                                                                                     \
-    for (size_t i = 0; i < (count); i++) {                                                         \
-        const T key = (keys)[i];                                                                   \
-        (keys)[i] = (keys)[*(at)];                                                                 \
-        (keys)[*(at)] = key;                                                                       \
-        *(at) += (front) != 0;                                                                     \
+/* Keys below the pivot, or above it, to the front; returns how many. */
+static size_t NAME(keep_side)(T *keys, size_t count, T pivot, int above)
+{
+    size_t kept = 0, i = 0;
+#if defined(__AVX512F__)
+    enum { LANES = 64 / sizeof(T) };
+    for (; i + LANES <= count; i += LANES) {
+        const __m512i k = _mm512_loadu_si512(keys + i);
+        const unsigned side = above ? ABOVE(k, pivot) : BELOW(k, pivot);
+        _mm512_storeu_si512(keys + kept, COMPRESS(side, k));
+        kept += (unsigned)__builtin_popcount(side);
     }
+#endif
+    for (; i < count; i++) {
+        const T key = keys[i];
+        keys[kept] = key;
+        kept += above ? key > pivot : key < pivot;
+    }
+    return kept;
+}
+
+/* Keys below the pivot to the front, the others behind them, without a branch. */
+static void NAME(partition)(T *keys, size_t count, T pivot)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        const T key = keys[i];
+        keys[i] = keys[at];
+        keys[at] = key;
+        at += key < pivot;
+    }
+}
 
 /* The median of three keys drawn by *state. */
 static T NAME(pivot)(const T *keys, size_t count, uint64_t *state)
@@ -91,33 +114,52 @@ static T NAME(pivot)(const T *keys, size_t count, uint64_t *state)
     return three[2] < low ? low : three[2] > high ? high : three[2];
 }
 
+/* How many keys are below the pivot, and up to it; `some` of them at a time, for U to hold. */
+static void NAME(place)(const T *keys, size_t count, T pivot, size_t *below, size_t *upto)
+{
+    const size_t some = (size_t)1 << 30;
+    *below = 0;
+    *upto = count;
+    for (size_t begin = 0; begin < count; begin += some) {
+        const size_t end = count - begin < some ? count : begin + some;
+        U under = 0, over = 0;
+        for (size_t i = begin; i < end; i++) {
+            under += keys[i] < pivot;
+            over += keys[i] > pivot;
+        }
+        *below += under;
+        *upto -= over;
+    }
+}
+
 /* Ranks are those of the whole; keys[0] has rank `base`. Each step settles the ranks that equal the
- * pivot and goes on with those of one side, having done the other: the depth is that of the ranks'
- * number, for a side without a rank is left alone. */
+ * pivot and goes on with the keys of one side, having done the other where it has ranks too: the
+ * depth is that of the ranks' number. */
 static void NAME(select)(T *keys, size_t count, uint64_t base, const uint64_t *ranks,
                          unsigned rank_count, int64_t *found, uint64_t *state)
 {
     while (rank_count) {
-        size_t below, equal;
-        unsigned left = 0, same;
         const T pivot = NAME(pivot)(keys, count, state);
-        PARTITION(keys, count, key < pivot, &below)
-        T *rest = keys + below;
-        PARTITION(rest, count - below, key == pivot, &equal)
+        size_t below, upto;
+        unsigned left = 0, same;
+        NAME(place)(keys, count, pivot, &below, &upto);
         while (left < rank_count && ranks[left] < base + below)
             left++;
-        for (same = left; same < rank_count && ranks[same] < base + below + equal; same++)
+        for (same = left; same < rank_count && ranks[same] < base + upto; same++)
             found[same] = pivot;
-        if (left && same < rank_count) {
-            NAME(select)(keys, below, base, ranks, left, found, state);
-        } else if (left) {
-            count = below;
+        if (same == rank_count) {
+            count = NAME(keep_side)(keys, count, pivot, 0);
             rank_count = left;
             continue;
         }
-        keys += below + equal;
-        count -= below + equal;
-        base += below + equal;
+        if (left) {
+            NAME(partition)(keys, count, pivot);
+            NAME(select)(keys, below, base, ranks, left, found, state);
+            keys += below;
+            count -= below;
+        }
+        count = NAME(keep_side)(keys, count, pivot, 1);
+        base += upto;
         ranks += same;
         found += same;
         rank_count -= same;
@@ -167,7 +209,8 @@ static size_t NAME(drop)(T *keys, size_t count, uint64_t *ranks, unsigned rank_c
     return kept;
 }
 
-#undef PARTITION
+#undef ABOVE
+#undef BELOW
 #undef BETWEEN
 #undef COMPRESS
 #undef T

@@ -11,22 +11,22 @@
 
 enum { BUCKETS = TY_ORDER_SCRATCH / (sizeof(uint32_t) + 1) };
 
-#define T       int32_t
-#define U       uint32_t
-#define NAME(f) f##_32
-#define BETWEEN(k, lo, hi)                                                                         \
-    _mm512_mask_cmplt_epi32_mask(_mm512_cmpgt_epi32_mask(k, _mm512_set1_epi32(lo)), k,             \
-                                 _mm512_set1_epi32(hi))
-#define COMPRESS(mask, k) _mm512_maskz_compress_epi32((__mmask16)(mask), k)
+#define T                  int32_t
+#define U                  uint32_t
+#define NAME(f)            f##_32
+#define ABOVE(k, lo)       _mm512_cmpgt_epi32_mask(k, _mm512_set1_epi32(lo))
+#define BELOW(k, hi)       _mm512_cmplt_epi32_mask(k, _mm512_set1_epi32(hi))
+#define BETWEEN(k, lo, hi) _mm512_mask_cmplt_epi32_mask(ABOVE(k, lo), k, _mm512_set1_epi32(hi))
+#define COMPRESS(mask, k)  _mm512_maskz_compress_epi32((__mmask16)(mask), k)
 #include "cpu/order_keys.h"
 
-#define T       int64_t
-#define U       uint64_t
-#define NAME(f) f##_64
-#define BETWEEN(k, lo, hi)                                                                         \
-    _mm512_mask_cmplt_epi64_mask(_mm512_cmpgt_epi64_mask(k, _mm512_set1_epi64(lo)), k,             \
-                                 _mm512_set1_epi64(hi))
-#define COMPRESS(mask, k) _mm512_maskz_compress_epi64((__mmask8)(mask), k)
+#define T                  int64_t
+#define U                  uint64_t
+#define NAME(f)            f##_64
+#define ABOVE(k, lo)       _mm512_cmpgt_epi64_mask(k, _mm512_set1_epi64(lo))
+#define BELOW(k, hi)       _mm512_cmplt_epi64_mask(k, _mm512_set1_epi64(hi))
+#define BETWEEN(k, lo, hi) _mm512_mask_cmplt_epi64_mask(ABOVE(k, lo), k, _mm512_set1_epi64(hi))
+#define COMPRESS(mask, k)  _mm512_maskz_compress_epi64((__mmask8)(mask), k)
 #include "cpu/order_keys.h"
 
 /* Samples at any address, of any declared type. */
