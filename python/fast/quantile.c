@@ -57,8 +57,8 @@ static int take_groups(PyObject *x, PyObject *axis, groups *g)
 }
 
 /* Quantiles as float64: a number, or an array, list or tuple of one dimension at most. A Python
- * number does not widen float32 samples, and one that is whole (of no percentage) picks integers
- * themselves, which is the long way's. */
+ * number, not NumPy's, does not widen float32 samples, and one that is whole (of no percentage)
+ * picks integers themselves, which is the long way's. */
 static int take_quantiles(PyObject *x, double scale, tally_dtype dtype, question *q)
 {
     array given;
@@ -67,7 +67,7 @@ static int take_quantiles(PyObject *x, double scale, tally_dtype dtype, question
     if (ends_number(x, 0, q->q)) {
         if (dtype < TALLY_F16 && PyLong_Check(x) && scale == 1)
             return 0;
-        q->narrow = dtype == TALLY_F32;
+        q->narrow = dtype == TALLY_F32 && (PyFloat_CheckExact(x) || PyLong_CheckExact(x));
     } else {
         if (!array_take(x, &given))
             return 0;
@@ -130,7 +130,7 @@ static int find(const tally_view *view, const question *q, const places *p, void
 
 /* ---- answers ---- */
 
-/* b - a in the samples' type, but 64 bits for small integers. */
+/* b - a in the samples' type, but integers' in 64 bits without a sign, for b is no less. */
 static double gap_of(tally_dtype dtype, const void *pair, const double *x)
 {
     uint64_t bits[2];
@@ -139,7 +139,7 @@ static double gap_of(tally_dtype dtype, const void *pair, const double *x)
     if (dtype != TALLY_I64 && dtype != TALLY_U64)
         return x[1] - x[0];
     memcpy(bits, pair, sizeof bits);
-    return dtype == TALLY_U64 ? (double)(bits[1] - bits[0]) : (double)(int64_t)(bits[1] - bits[0]);
+    return (double)(bits[1] - bits[0]);
 }
 
 /* From the nearer of a and b. */
@@ -159,7 +159,7 @@ static double answer_of(const question *q, tally_dtype dtype, const void *pair, 
     const double *from = array_doubles(&found, 0, 2, x);
     memcpy(x, from, from == x ? 0 : sizeof x);
     const double gap = gap_of(dtype, pair, x);
-    if (dtype >= TALLY_F16 ? x[0] == x[1] : gap == 0)
+    if ((part == 0 && !q->median) || (dtype >= TALLY_F16 ? x[0] == x[1] : gap == 0))
         return x[0]; /* infinite ones, too */
     if (q->median)
         return q->narrow ? (double)(((float)x[0] + (float)x[1]) / 2) : (x[0] + x[1]) / 2;

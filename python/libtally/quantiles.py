@@ -67,6 +67,8 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=_NONE):
 class _Samples:
     """`a` as groups of samples, a row each: every combination of the indices that are not along `axis`."""
 
+    keeps = False  # dimensions
+
     def __init__(self, a, axis, keepdims):
         array = _arrays.take(a)
         self.home, self.there, self.valid = array.home, array.device != c.CPU, array.valid
@@ -82,7 +84,8 @@ class _Samples:
             np.lib, "array_utils") else np.core.numeric.normalize_axis_tuple(axis, dimensions)  # fmt: skip
         rest = [i for i in range(dimensions) if i not in axes]
         self.whole, self.shape, self.order = shape, tuple(shape[i] for i in rest), rest + list(axes)
-        if keepdims and keepdims is not _NONE:
+        self.keeps = keepdims and keepdims is not _NONE
+        if self.keeps:
             self.kept = tuple(1 if i in axes else shape[i] for i in range(dimensions))
         else:
             self.kept = self.shape
@@ -270,12 +273,13 @@ def _of_rows(rows, n, q, method, weak):
     a, b = wide[where[0]], wide[where[1]]
     part = float(_part(method, at)[0]) if weak else _part(method, at)[:, None]
     with np.errstate(invalid="ignore"):
-        gap = b - a
+        gap = b - a if wide.dtype.kind == "f" else (b - a).view(np.uint64)  # b is no less
         if wide.dtype != found.dtype:  # as wide as the small integers and the part make it
             a, b, gap = (x.astype(np.result_type(found.dtype, part)) for x in (a, b, gap))
         mixed = a + gap * part
         mixed = np.where(np.asarray(part) >= 0.5, b - gap * (1 - part), mixed).astype(mixed.dtype)
-    return np.where(a == b, a.astype(mixed.dtype), mixed), nan  # infinite neighbours, too
+    at_sample = (a == b) | (np.asarray(part) == 0)  # infinite ones, too
+    return np.where(at_sample, a.astype(mixed.dtype), mixed), nan
 
 
 def _finish(samples, answer, lead, out):
@@ -284,7 +288,7 @@ def _finish(samples, answer, lead, out):
         out[...] = samples.home.give(answer) if samples.there else answer
         return out
     answer = samples.home.result(samples.home.give(answer))
-    return answer[()] if isinstance(answer, np.ndarray) and not answer.ndim else answer
+    return answer[()] if isinstance(answer, np.ndarray) and not answer.ndim and not samples.keeps else answer
 
 
 def _plain(a, q, scale, skip, axis, out, keepdims):
@@ -328,7 +332,7 @@ def _checked(q, scale):
 
 def of_samples(samples, q, scale, method, skip):
     """Their quantiles, and the shape of q; None where they are left to NumPy."""
-    weak = isinstance(q, (int, float)) and samples.dtype.kind == "f"
+    weak = type(q) in (int, float) and samples.dtype.kind == "f"  # NumPy's numbers widen narrower samples
     quantiles = _checked(q, scale)
     if quantiles is None:
         return None
@@ -413,7 +417,8 @@ def _of_weighted(samples, weights, q, scale, axis, method, skip):
 
 def _middle(rows, n):
     found, nan = order_statistics(rows, np.unique([(n - 1) // 2, n // 2]))
-    return np.mean(found, axis=1)[None], nan
+    mean = np.mean(found, axis=1)
+    return np.where(found[:, 0] == found[:, -1], found[:, 0].astype(mean.dtype), mean)[None], nan
 
 
 def _median(name, a, axis, out, keepdims, skip=False):

@@ -111,6 +111,26 @@ def test_infinities():
     assert tally.quantile([-np.inf, -np.inf, np.inf], 0.25) == -np.inf
     assert np.isnan(tally.quantile([1.0, np.nan], 0))
     assert tally.nanquantile([1.0, np.nan], 0) == 1
+    most = np.finfo(float).max
+    for order in "<>":  # by the compiled part and without
+        x = np.array([-np.inf, 1, 2, np.inf, np.inf], order + "f8")
+        np.testing.assert_array_equal(tally.quantile(x, [0.0, 0.25, 0.8, 1]), [-np.inf, 1, np.inf, np.inf])
+        assert tally.quantile(x.astype(order + "f4"), 0.0) == -np.inf
+        assert tally.median(np.array([most, most], order + "f8")) == most
+        assert tally.quantile(np.array([-(2**63), 2**63 - 1], order + "i8"), 0.25) == -(2.0**62)
+
+
+def test_kinds_of_answers():
+    """Python's numbers do not widen float32, NumPy's do; `keepdims` keeps none, too."""
+    x = np.float32([1, 2, 4, 7])
+    for q, wide in ((0.3, "f4"), (1, "f4"), (np.float64(0.3), "f8"), (np.float32(0.3), "f4")):
+        for name, scale in (("quantile", 1), ("percentile", 100)):
+            for samples in (x, x[::-1], x.astype(">f4")):
+                found = getattr(tally, name)(samples, q * scale)
+                assert found.dtype == wide, (name, type(q))
+                assert not NEW or found == getattr(np, name)(samples, q * scale)
+    found = tally.median(np.array(3.0), keepdims=True), tally.quantile(np.array(3.0), 0.5, keepdims=True)
+    assert [type(a) for a in found] == [np.ndarray] * 2 and found == (3, 3)
 
 
 def test_quantiles_in_two_dimensions():
