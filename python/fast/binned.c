@@ -123,7 +123,9 @@ static int take(binned *b, PyObject *const *args)
         PyObject *own_bins = PyLong_CheckExact(bins) ? bins : part_of(bins, n, d);
         PyObject *range = ranges == Py_None ? ranges : part_of(ranges, n, d);
         if (!own_bins || !range || !array_take_large(PyList_GetItem(columns, d), a) ||
-            !array_same_shape(a, &b->values) || !take_axis(&b->axes[d], a, own_bins, range) ||
+            !array_same_shape(a, &b->values) ||
+            (a->dtype == TALLY_F32) != (b->samples[0].dtype == TALLY_F32) || /* edges of one type */
+            !take_axis(&b->axes[d], a, own_bins, range) ||
             b->cells > MOST_CELLS / b->axes[d].finder.extent)
             return 0;
         b->cells *= b->axes[d].finder.extent;

@@ -123,11 +123,17 @@ def _edges(columns, bins, range):
         raise ValueError("the samples contain NaN, and bins are a number")
     if range is not None and len(range) != len(columns):
         raise ValueError(f"range given for {len(range)} dimensions; {len(columns)} required")
-    return [_axis_edges(x, b, None if range is None else range[i]) for i, (x, b) in enumerate(zip(columns, bins))]
+    ends = [None] * len(columns) if range is None else range
+    return [_axis_edges(x, b, end, _edge_type(columns)) for x, b, end in zip(columns, bins, ends)]
 
 
-def _axis_edges(x, bins, ends):
-    dtype = x.dtype if x.dtype.kind == "f" else np.dtype(float)
+def _edge_type(columns):
+    """The floating type that holds all samples: float64 beside int32."""
+    common = np.result_type(*(x.dtype for x in columns))
+    return common if common.kind == "f" else np.dtype(float)
+
+
+def _axis_edges(x, bins, ends, dtype):
     if not np.isscalar(bins):
         edges = np.asarray(bins, dtype)
         if edges.ndim != 1 or len(edges) < 2:
@@ -203,7 +209,7 @@ def _binned_there(columns, rows, statistic, bins, range):
     ends = [None] * len(columns) if range is None else range
     if not len(bins) == len(ends) == len(columns):
         raise ValueError("bins and range are of as many dimensions as the samples")
-    edges = [_axis_edges(x, b, end) for x, b, end in zip(columns, bins, ends)]
+    edges = [_axis_edges(x, b, end, _edge_type(columns)) for x, b, end in zip(columns, bins, ends)]
     found = _of(_statistics.find_there(_axes(edges), columns, rows, _wanted(statistic)), statistic)
     found = found.reshape(*rows.shape[:-1], *(len(e) - 1 for e in edges))
     return first.home.give(np.ascontiguousarray(found)), edges, None

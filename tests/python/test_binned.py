@@ -111,6 +111,18 @@ def test_medians_of_few_and_of_many(rng, way):
             assert np.isnan(answers[4])
 
 
+@pytest.mark.parametrize("second", ["f4", "f8", "i2", "i4", "u1"])
+def test_edges_of_mixed_types(rng, second):
+    """Of the type that holds all samples: bins of numbers near to one another, which float32 cannot tell apart."""
+    x, y = np.float32([10, 10.000001, 10.000003]), np.array([1, 2, 5]).astype(second)
+    for bins in (1, [3, 2], [[9.9999999, 10.0000002, 11.1], 2]) if np.result_type(x, y) == "f8" else (1, [2, 2]):
+        ours = tally.binned_statistic_2d(x, y, y, "sum", bins)
+        theirs = scipy_stats.binned_statistic_2d(x, y, y, "sum", bins)
+        for a, b in zip(ours[:3], theirs):
+            assert a.dtype == b.dtype
+            np.testing.assert_array_equal(a, b)
+
+
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("statistic", ["count", "mean", "median"])
 @pytest.mark.parametrize("range_", [None, (2, 30)])
