@@ -207,6 +207,13 @@ static uint64_t grain_of(const ty_pq_source *s)
     return rows && s->row_begin % rows == 0 ? rows : 0;
 }
 
+static uint64_t whole(void *user, uint64_t element)
+{
+    const ty_pq_source *s = user;
+    const uint64_t begin = s->group_begin[group_of(s, s->row_begin + element)];
+    return begin > s->row_begin ? begin - s->row_begin : 0;
+}
+
 ty_pq_source *ty_pq_source_open(const ty_pq_footer *footer, const ty_pq_chunk *chunks,
                                 uint32_t count, const ty_pq_cursor *cursor, uint64_t row_begin)
 {
@@ -228,6 +235,7 @@ ty_pq_source *ty_pq_source_open(const ty_pq_footer *footer, const ty_pq_chunk *c
     s->groups = footer->group_count;
     s->group_begin = begin;
     s->source.grain = grain_of(s);
+    s->source.whole = s->source.grain ? NULL : whole;
     s->fresh.name = cursor->name;
     s->fresh.file = cursor->file;
     s->fresh.start = cursor->start;

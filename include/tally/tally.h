@@ -112,7 +112,8 @@ typedef enum tally_device_type {
  * NULL: they are to be read. Of several threads likewise. Only the processor borrows.
  *
  * `grain`, where it is not 0: so many elements are decoded as a whole, so that threads' parts
- * should begin at its multiples.
+ * should begin at its multiples. `whole`, where it is not NULL, says instead where those begin that
+ * are decoded with `element`.
  */
 typedef struct tally_source {
     size_t struct_size;
@@ -121,11 +122,12 @@ typedef struct tally_source {
     const void *(*lend)(void *user, uint64_t begin, uint64_t count);
     void (*give_back)(void *user, const void *lent, uint64_t begin, uint64_t count);
     uint64_t grain;
+    uint64_t (*whole)(void *user, uint64_t element);
 } tally_source;
 
 #define TALLY_SOURCE_INIT                                                                          \
     {                                                                                              \
-        sizeof(tally_source), NULL, NULL, NULL, NULL, 0                                            \
+        sizeof(tally_source), NULL, NULL, NULL, NULL, 0, NULL                                      \
     }
 
 /*

@@ -46,6 +46,13 @@ static void note(ty_source_failure *failure, uint64_t begin, tally_status status
     pthread_mutex_unlock(&failure->lock);
 }
 
+uint64_t ty_source_whole(const tally_source *source, uint64_t element)
+{
+    if (source->whole)
+        return source->whole(source->user, element);
+    return source->grain ? element - element % source->grain : element;
+}
+
 void ty_source_read(const ty_grid *grid, uint64_t begin, uint64_t count, void *to)
 {
     tally_error error = {"the source of a view failed without a message"};

@@ -29,6 +29,9 @@ static inline int ty_source_stopped(const ty_source_failure *failure, uint64_t b
     return failure && begin > atomic_load_explicit(&failure->at, memory_order_relaxed);
 }
 
+/* Where a part may begin that would begin at `element`, so that nothing is decoded twice. */
+uint64_t ty_source_whole(const tally_source *source, uint64_t element);
+
 /* Elements [begin, begin + count) of a grid that has a source, all channels of each, to `to`: zeros
  * where that fails or has failed. */
 void ty_source_read(const ty_grid *grid, uint64_t begin, uint64_t count, void *to);

@@ -49,7 +49,7 @@ typedef struct {
     size_t bytes;
     int clean;                      /* the states are zeros to begin with */
     uint64_t total, workers, parts; /* total: elements over all batches */
-    uint64_t grain;                 /* parts begin at its multiples */
+    const tally_source *source;     /* parts begin where it says; NULL: anywhere */
     int whole;                      /* in place: a worker does whole batches */
     held_state *held;
     ty_source_buffers buffers; /* of samples that are read; else without memory */
@@ -141,7 +141,7 @@ static uint64_t part_start(const run *r, uint64_t part)
 {
     const uint64_t start =
         r->total / r->parts * part + (part < r->total % r->parts ? part : r->total % r->parts);
-    return part < r->parts ? start - start % r->grain : start;
+    return r->source && part < r->parts ? ty_source_whole(r->source, start) : start;
 }
 
 static void report(run *r, unsigned worker, uint64_t counted)
@@ -389,17 +389,26 @@ static void arrange(run *r, ty_job *job)
     r->bytes = (r->method->state_bytes(job) + 63) & ~(size_t)63;
     r->workers = choose_workers(r, job->plan->context->pool);
     r->parts = r->method->ordered ? choose_ordered(r) : choose_parts(r, r->workers);
-    r->grain = 1;
     if (job->walk)
         choose_sharing(r);
+}
+
+/* Lets the source say where parts begin, if there is something in each then. */
+static void choose_source(run *r, const tally_source *source)
+{
+    r->source = source;
+    for (uint64_t part = 1, begin = 0; part < r->parts && r->source; part++) {
+        const uint64_t next = part_start(r, part);
+        r->source = next > begin ? source : NULL;
+        begin = next;
+    }
 }
 
 static tally_status run_read(run *r, tally_error *error)
 {
     ty_grid *grids[TY_JOB_GRIDS];
     const unsigned count = ty_job_grids(r->job, grids);
-    const uint64_t grain = grids[0]->source->grain;
-    r->grain = grain && grain <= r->total / r->parts ? grain : 1;
+    choose_source(r, grids[0]->source);
     tally_status status =
         ty_source_buffers_make(&r->buffers, grids, count, (unsigned)r->workers, error);
     if (!status)

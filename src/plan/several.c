@@ -287,7 +287,7 @@ static void cut_grid(const deal *d, ty_grid *g, uint64_t begin, uint64_t count, 
     uint64_t *extents[] = {&g->batches, &g->rows, &g->columns};
     const int64_t strides[] = {g->batch_stride, g->row_stride, g->column_stride};
     if (g->source) {
-        *source = (shifted){{sizeof(tally_source), read_shifted, source, NULL, NULL, 0},
+        *source = (shifted){{sizeof(tally_source), read_shifted, source, NULL, NULL, 0, NULL},
                             g->source,
                             begin * (d->along == along_rows ? g->columns : 1)};
         g->source = &source->source;

@@ -86,7 +86,7 @@ static int cancel(void *user, uint64_t done, uint64_t total)
 static void check_sources(const unsigned char *data)
 {
     file f = {data, SAMPLES};
-    const tally_source source = {sizeof source, read_file, &f, NULL, NULL, 0};
+    const tally_source source = {sizeof source, read_file, &f, NULL, NULL, 0, NULL};
     tally_view view = tally_view_1d(NULL, TALLY_U8, SAMPLES);
     tally_plan_options options = TALLY_PLAN_OPTIONS_INIT;
     tally_execute_options execute = TALLY_EXECUTE_OPTIONS_INIT;

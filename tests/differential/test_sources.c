@@ -2,10 +2,11 @@
 /*
  * Samples that are read while they are counted: what every method finds in memory, to the bit, also
  * sums of floats, by any number of threads; statistics likewise. A source that fails leaves the
- * output as it was.
+ * output as it was. What is decoded as a whole is read by one thread.
  *
  *     test_sources [SEED [CASES [DEVICE [SECONDS]]]]
  */
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ typedef struct memory {
 
 static uint64_t compared, failures, statistics;
 static int lends; /* the case's sources */
-static uint64_t grain;
+static uint64_t grain, whole;
 static atomic_ullong lent, returned;
 
 static double now(void)
@@ -121,6 +122,19 @@ static void pack_case(random_case *c, rng *r)
         c->histograms += !c->plan.channel_mask || (c->plan.channel_mask >> i & 1);
 }
 
+/* Where the k-th of uneven pieces begins, of `whole` elements or so. */
+static uint64_t piece_begin(uint64_t k)
+{
+    return k * whole + k * k % whole;
+}
+
+static uint64_t find_piece(void *user, uint64_t element)
+{
+    const uint64_t k = element / whole;
+    (void)user;
+    return piece_begin(k) <= element ? piece_begin(k) : piece_begin(k - 1);
+}
+
 /* The same case with sources; `memories` and `sources` are of all its views. */
 static random_case read_case(const random_case *c, memory *memories, tally_source *sources,
                              uint64_t fails_at)
@@ -143,6 +157,7 @@ static random_case read_case(const random_case *c, memory *memories, tally_sourc
         sources[i].read = read_memory;
         sources[i].user = &memories[i];
         sources[i].grain = grain;
+        sources[i].whole = whole ? find_piece : NULL;
         if (lends) {
             sources[i].lend = lend_memory;
             sources[i].give_back = return_memory;
@@ -228,6 +243,66 @@ static int check_stats(const random_case *c, tally_context *context, uint64_t se
     return 1;
 }
 
+/* ---- Pieces ---- */
+
+enum { PIECES = 200, PIECE = 5000 };
+
+typedef struct readers {
+    pthread_mutex_t lock;
+    pthread_t reader[PIECES + 2];
+    int known[PIECES + 2], shared; /* pieces that two threads have read */
+} readers;
+
+static tally_status read_pieces(void *user, uint64_t begin, uint64_t count, void *to,
+                                tally_error *error)
+{
+    readers *r = user;
+    (void)error;
+    memset(to, 0, (size_t)count * sizeof(double));
+    pthread_mutex_lock(&r->lock);
+    for (uint64_t k = 0; k < PIECES + 2; k++) {
+        if (begin >= piece_begin(k + 1) || begin + count <= piece_begin(k))
+            continue;
+        r->shared += r->known[k] && !pthread_equal(r->reader[k], pthread_self());
+        r->known[k] = 1;
+        r->reader[k] = pthread_self();
+    }
+    pthread_mutex_unlock(&r->lock);
+    return TALLY_OK;
+}
+
+/* No piece is read by two threads where the source says where they begin; else some mostly are. */
+static int check_pieces(tally_context *context)
+{
+    uint64_t counts[10] = {0}, seen = 0;
+    int shared[3];
+    whole = PIECE;
+    for (int kind = 0; kind < 2; kind++) {
+        readers r = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        tally_source source = TALLY_SOURCE_INIT;
+        tally_plan_options options = TALLY_PLAN_OPTIONS_INIT;
+        tally_output output = TALLY_OUTPUT_INIT;
+        tally_plan *plan;
+        source.read = read_pieces;
+        source.user = &r;
+        source.whole = kind ? find_piece : NULL;
+        tally_view view = tally_view_1d(NULL, TALLY_F64, piece_begin(PIECES));
+        view.source = &source;
+        options.axes[0] = tally_axis_even(10, 0, 1);
+        options.dtypes[0] = TALLY_F64;
+        output.counts = counts;
+        if (tally_plan_create(context, &options, &plan, NULL) ||
+            tally_execute(plan, &view, NULL, &output, NULL))
+            return 0;
+        tally_plan_destroy(plan);
+        for (int k = 0; k < PIECES; k++)
+            seen += (uint64_t)r.known[k];
+        shared[kind] = r.shared;
+    }
+    printf("pieces read by two threads: %d, with whole ones %d\n", shared[0], shared[1]);
+    return seen == 2 * PIECES && !shared[1];
+}
+
 /* On another device, which takes long to compile kernels, `auto` alone. */
 static int run_case(tally_context *const *contexts, uint64_t seed, int cpu)
 {
@@ -239,6 +314,7 @@ static int run_case(tally_context *const *contexts, uint64_t seed, int cpu)
     pack_case(&c, &r);
     lends = seed % 4 != 0;
     grain = seed % 3 ? 0 : 1 + rng_below(&r, 20000);
+    whole = seed % 3 == 1 ? 1 + rng_below(&r, 20000) : 0;
     tally_context *context = contexts[rng_below(&r, 3)];
     for (uint32_t m = cpu ? 0 : tally_method_count(); m <= tally_method_count() && ok; m++) {
         tally_method_info info = TALLY_METHOD_INFO_INIT;
@@ -288,6 +364,10 @@ int main(int argc, char **argv)
         }
     }
     const int cpu = !strcmp(device, "cpu");
+    if (cpu && !check_pieces(contexts[2])) {
+        printf("FAILED: pieces are read in parts\n");
+        failed++;
+    }
     for (; tried < cases && failed < 5 && (seconds <= 0 || now() - begin < seconds); tried++)
         failed += !run_case(contexts, seed + tried, cpu);
     for (int i = 0; i < 3; i++)

@@ -256,7 +256,7 @@ static void check_refusals(void)
     w = good;
     w.channels = 2;
     REFUSED(&view, &w, NULL, TALLY_ERROR_ARGUMENT, "weights: 2 channels");
-    const tally_source source = {sizeof source, NULL, NULL, NULL, NULL, 0};
+    const tally_source source = {sizeof source, NULL, NULL, NULL, NULL, 0, NULL};
     w = good;
     w.data = NULL;
     w.source = &source;
