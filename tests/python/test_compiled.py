@@ -237,12 +237,13 @@ def test_many_numbers_are_stopped(one_processor, name):
     getattr(_compiled.fast, name)(*given)
     whole, before = time.perf_counter() - begin, signal.signal(signal.SIGALRM, signal.default_int_handler)
     for _ in range(50):
-        signal.setitimer(signal.ITIMER_REAL, whole / 9)
-        begin = time.perf_counter()
-        with pytest.raises(KeyboardInterrupt):
+        try:  # around all of it: on a busy machine the alarm may come before the call
+            signal.setitimer(signal.ITIMER_REAL, whole / 9)
+            begin = time.perf_counter()
             getattr(_compiled.fast, name)(*given)
             time.sleep(5)
-        took.append(time.perf_counter() - begin)
+        except KeyboardInterrupt:
+            took.append(time.perf_counter() - begin)
     signal.signal(signal.SIGALRM, before)
     assert min(took) < whole / 2
 
