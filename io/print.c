@@ -168,7 +168,7 @@ static void flush(ty_out *out)
     out->used = 0;
 }
 
-void ty_put_bytes(ty_out *out, const void *bytes, size_t size)
+void ty_put_more(ty_out *out, const void *bytes, size_t size)
 {
     const char *from = bytes;
     while (size && !out->failed) {
@@ -181,11 +181,6 @@ void ty_put_bytes(ty_out *out, const void *bytes, size_t size)
         if (out->used == sizeof out->bytes)
             flush(out);
     }
-}
-
-void ty_put(ty_out *out, const char *text)
-{
-    ty_put_bytes(out, text, strlen(text));
 }
 
 void ty_put_u64(ty_out *out, uint64_t value)

@@ -3,6 +3,7 @@
 #ifndef TY_PRINT_H
 #define TY_PRINT_H
 
+#include <string.h>
 #include <tally/io.h>
 
 #define TY_NUMBER_SIZE 352 /* any of the numbers below, NUL included */
@@ -28,8 +29,24 @@ typedef struct ty_out {
 } ty_out;
 
 void ty_out_begin(ty_out *out, tally_sink sink, void *user);
-void ty_put_bytes(ty_out *out, const void *bytes, size_t size);
-void ty_put(ty_out *out, const char *text);
+/* Bytes for which there is no room before the sink is called. */
+void ty_put_more(ty_out *out, const void *bytes, size_t size);
+
+static inline void ty_put_bytes(ty_out *out, const void *bytes, size_t size)
+{
+    if (size >= sizeof out->bytes - out->used) {
+        ty_put_more(out, bytes, size);
+        return;
+    }
+    memcpy(out->bytes + out->used, bytes, size);
+    out->used += size;
+}
+
+static inline void ty_put(ty_out *out, const char *text)
+{
+    ty_put_bytes(out, text, strlen(text));
+}
+
 void ty_put_u64(ty_out *out, uint64_t value);
 void ty_put_i64(ty_out *out, int64_t value);
 void ty_put_double(ty_out *out, double value); /* shortest */
