@@ -5,14 +5,16 @@
  * - Small groups of samples, by digits: one work-group takes a group of samples and finds a key a
  *   few bits (a digit) at a time, by counting how many keys go on with each digit.
  * - One quantile of a group of middle size, by digits too, with all work-groups at once.
- * - Large groups, by levels. Keys are drawn at random and sorted; two of them are a bracket around
- *   each rank. A pass over all keys counts those below the bracket and keeps those inside, which
- *   the next level searches in the same way, until the rest can be sorted.
- * - Many ranks of a large group, by slices (order_slices.c), in two readings whatever their number:
- *   the first counts thousands of slices of the keys, the second keeps those of the ranks' slices.
+ * - All others by slices (order_slices.c). Keys are drawn at random and sorted, and divide all keys
+ *   into thousands of slices. A first reading counts these, a second keeps the keys of the ranks'
+ *   slices, in which the ranks are found.
+ * - Few ranks of a large group by slices too, after a sieve: two drawn keys are edges around each
+ *   rank; one reading counts the keys that are between no such edges, and keeps the few that are
+ *   left for the slices.
  *
- * Exact counts decide on the device what becomes of a rank: one that lies outside its bracket is
- * searched by digits at the end. The launches are always the same, so that a graph can record them.
+ * Exact counts decide on the device what becomes of a rank: one that does not lie between its edges
+ * is searched by digits at the end. The launches are always the same, so that a graph can record
+ * them.
  */
 #include "gpu/order.h"
 
@@ -27,8 +29,8 @@
 #include "kernel_texts.h"
 
 const ty_gpu_method ty_order_kernels = {
-    .texts = {ty_text_order_draw, ty_text_order_edges, ty_text_order_pass, ty_text_order_digits,
-              ty_text_order_rows, ty_text_order_select, ty_text_order_slices, ty_text_order_lists},
+    .texts = {ty_text_order_draw, ty_text_order_edges, ty_text_order_digits, ty_text_order_rows,
+              ty_text_order_select, ty_text_order_slices, ty_text_order_lists, ty_text_order_sift},
     .reads = TY_READS_KEYS,
 };
 

@@ -18,17 +18,15 @@ void ty_orders_close(ty_device *device);
 
 /* Sizes of a search; tests set others. */
 typedef struct ty_order_sizes {
-    uint32_t take; /* so many keys are all sorted */
-    uint32_t draw; /* so many are drawn, at least; and of how many draws at most */
-    uint32_t most;
-    uint32_t width;      /* of a bracket to either side, in sixteenths of standard deviations */
+    uint32_t draw, most; /* of few ranks so many keys are drawn, at least, and at most */
+    uint32_t width;      /* of what is searched to either side, in sixteenths of standard deviations
+                          */
     uint64_t small;      /* a group of so many samples is searched by one group of work-items; */
     uint64_t many_small; /* if there are `many` groups, of so many */
     uint64_t many;
-    uint64_t sliced;    /* so many samples are searched by slices, */
-    uint32_t few_ranks; /* for more ranks than these; */
-    uint32_t listed;    /* lists have space for an eighth of the samples, and for so many */
-    uint64_t middle;    /* bytes of keys, at most, that are read for each of their digits */
+    uint32_t listed; /* lists have space for a share of the samples, and for so many */
+    uint64_t sifted; /* of so many samples, few ranks are searched after a sieve */
+    uint64_t middle; /* bytes of keys, at most, that are read for each of their digits */
 } ty_order_sizes;
 extern ty_order_sizes ty_order_sizes_used;
 

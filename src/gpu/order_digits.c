@@ -86,33 +86,32 @@ int ty_order_are_middle(const ty_order_run *r)
            ty_order_is_packed(r->device, r->source, (unsigned)r->source->samples->size);
 }
 
-tally_status ty_order_by_select(const ty_order_run *r, uint64_t g, uint64_t n, int kept,
-                                uint64_t from, tally_error *error)
+tally_status ty_order_by_select(const ty_order_run *r, uint64_t g, tally_error *error)
 {
     const ty_device *d = r->device;
     const uint32_t copies = d->warp == 32 ? 4 : 2, local = ORDER_DIGITS * copies * 4;
-    const uint32_t size = kept ? r->key_words * 4 : (uint32_t)r->source->samples->size;
-    const uint64_t groups = ty_order_fill(r, local, n * size / (r->group_size * 16) + 1);
+    const uint64_t bytes = r->source->elements * r->source->samples->size;
+    const uint64_t groups = ty_order_fill(r, local, bytes / (r->group_size * 16) + 1);
     const uint32_t digits = r->key_words * 3;
     const uint64_t ranks = r->ranks + g * r->each;
     tally_status status =
         d->ops->clear(r->device, r->queue, r->drawn, 0, ORDER_SELECT_WORDS(digits) * 4, error);
     for (uint32_t digit = digits; digit-- && !status;) {
-        ty_arg args[9] = {ty_arg_memory(r->kept), ty_arg_u64(from)};
-        unsigned count = kept ? 2 : ty_order_packed_args(r, g, args);
+        ty_arg args[9];
+        unsigned count = ty_order_packed_args(r, g, args);
         args[count++] = ty_arg_memory(r->state);
         args[count++] = ty_arg_memory(r->drawn);
-        if (!kept)
-            args[count++] = ty_arg_u64(ranks);
+        args[count++] = ty_arg_u64(ranks);
         args[count++] = ty_arg_u32(r->each);
         args[count++] = ty_arg_u32(digit);
         args[count++] = ty_arg_u32(copies);
-        status = ty_order_launch(r, kept ? "order_select_kept" : "order_select", groups, local,
-                                 args, count, error);
+        status = ty_order_launch(r, "order_select", groups, local, args, count, error);
     }
-    const ty_arg end[] = {ty_arg_memory(r->state),    ty_arg_memory(r->drawn),
-                          ty_arg_u64(ranks),          ty_arg_u32(r->each),
-                          ty_arg_u32((uint32_t)kept), ty_arg_u64(r->found + g * r->each),
+    const ty_arg end[] = {ty_arg_memory(r->state),
+                          ty_arg_memory(r->drawn),
+                          ty_arg_u64(ranks),
+                          ty_arg_u32(r->each),
+                          ty_arg_u64(r->found + g * r->each),
                           ty_arg_u64(r->nan + g)};
     const uint32_t choose = (ORDER_DIGITS + ORDER_ROW_FIXED(r->group_size)) * 4;
     return status ? status : TY_ORDER_LAUNCH(r, "order_select_end", 1, choose, end, error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A search for order statistics on its way through a device: order.c begins and ends calls,
- * order_levels.c and order_digits.c are what happens on the device. */
+ * order_search.c, order_slices.c and order_digits.c are what happens on the device. */
 #ifndef TY_ORDER_RUN_H
 #define TY_ORDER_RUN_H
 
@@ -64,13 +64,16 @@ uint32_t ty_order_local_most(const ty_device *device, uint32_t groups);
 /* Samples of the g-th group of this round, which are packed, as arguments; returns how many. */
 unsigned ty_order_packed_args(const ty_order_run *run, uint64_t g, ty_arg *args);
 
-/* Begins the g-th group of this round, and draws and sorts so many keys of it, of which one in
- * `thin` is passed on; *at gets where they begin in `drawn`, which has space for twice as many. */
-tally_status ty_order_draw(const ty_order_run *run, uint64_t g, uint32_t drawn, uint32_t thin,
-                           uint64_t *at, tally_error *error);
-/* By slices: many ranks of many samples, all groups of this round. */
+/* By slices, all groups of this round: for few ranks of many samples, after a sieve. */
 int ty_order_are_sliced(const ty_order_run *run);
 tally_status ty_order_by_slices(ty_order_run *run, tally_error *error);
+
+/* Begins the g-th group of this round, and draws keys of it and sorts them; *at gets where those
+ * that are passed on begin in `drawn`, which has space for twice as many. `drawn` and `thin`: how
+ * many to draw for few ranks, and of how many one is passed on. */
+tally_status ty_order_draw(const ty_order_run *run, uint64_t g, uint32_t drawn, uint32_t thin,
+                           uint64_t *at, tally_error *error);
+void ty_order_draws(const ty_order_run *run, uint32_t *drawn, uint32_t *thin);
 
 /* By digits, a work-group for each group of samples: for `count` groups from number g on, with
  * `lost` only the ranks that are not found yet. ty_order_by_rows does so for all groups of the
@@ -79,12 +82,10 @@ tally_status ty_order_by_digits(const ty_order_run *run, uint64_t g, uint64_t co
                                 tally_error *error);
 tally_status ty_order_by_rows(const ty_order_run *run, tally_error *error);
 /* Whether all work-groups search together by digits: for one quantile of packed samples, so few
- * that reading them once for each digit takes less time than levels. */
+ * that reading them once for each digit takes less time than slices. */
 int ty_order_are_middle(const ty_order_run *run);
-/* By digits, the g-th group of samples by all groups of work-items: at most `n` keys, its samples
- * or those that were kept from `from` on. */
-tally_status ty_order_by_select(const ty_order_run *run, uint64_t g, uint64_t n, int kept,
-                                uint64_t from, tally_error *error);
+/* By digits, the g-th group of samples by all groups of work-items. */
+tally_status ty_order_by_select(const ty_order_run *run, uint64_t g, tally_error *error);
 
 /* The least and the largest key of the one group, which is packed, and the number of NaN: the first
  * words of the state. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Quantiles, those with weights and order statistics of samples on a device are the processor's, to
- * the bit: every type, masks, strides, batches, channels; samples of every kind, and more levels
- * than such sizes need; brackets so narrow that ranks are lost; answers left on the device.
+ * the bit: every type, masks, strides, batches, channels; samples of every kind, searched in the
+ * ways of many; edges so near that ranks are lost; answers left on the device.
  *
  *     test_quantiles [opencl|cuda [SEED [CASES]]]
  */
@@ -23,8 +23,8 @@
 enum { most = 150000, most_ranks = 300 };
 
 static tally_context *device;
-static const ty_order_sizes standard = {1 << 17, 1 << 17, 1 << 20, 88,      1 << 14, 1 << 20,
-                                        64,      1 << 22, 24,      1 << 12, 1 << 27};
+static const ty_order_sizes standard = {1 << 17, 1 << 20, 88,      1 << 14, 1 << 20,
+                                        64,      1 << 12, 1 << 24, 1 << 27};
 
 /* One sample's bits; kinds make easy and hard cases. */
 static uint64_t draw_sample(tally_dtype dtype, int kind, uint64_t i, uint64_t n)
@@ -85,20 +85,18 @@ static void fill(unsigned char *samples, tally_dtype dtype, int kind, uint64_t n
     }
 }
 
-/* Small levels, so that there are several, or the standard ones. */
+/* Sizes that send few samples the ways of many, or the standard ones. */
 static void draw_sizes(void)
 {
     ty_order_sizes_used = standard;
     if (!below(4))
         return;
-    ty_order_sizes_used.take = 1024u << below(3);
     ty_order_sizes_used.draw = 2048 << below(3);
     ty_order_sizes_used.most = below(2) ? 2048 : 65536;
     ty_order_sizes_used.width = below(4) ? 88 : below(2) ? 8 : 0;
     ty_order_sizes_used.small = below(4) ? 0 : 1000;
     ty_order_sizes_used.many = below(3) ? 1000000 : 2;
-    ty_order_sizes_used.sliced = below(4) ? 0 : UINT64_MAX;
-    ty_order_sizes_used.few_ranks = 2;
+    ty_order_sizes_used.sifted = below(3) ? 0 : UINT64_MAX;
     ty_order_sizes_used.listed = below(2) ? 1 << 12 : 0;
     ty_order_sizes_used.middle = below(2) ? 1 << 27 : 0;
 }
@@ -321,7 +319,6 @@ static void check_far(const memories *m)
     uint64_t samples[n / 1000], ranks[count];
     tally_error error = {""};
     ty_order_sizes_used = standard;
-    ty_order_sizes_used.sliced = ty_order_sizes_used.few_ranks = 2;
     for (uint32_t i = 0; i < n; i += n / 1000) {
         for (uint32_t k = 0; k < n / 1000; k++)
             samples[k] = below(2000) + (i + k < few ? (1 + below(1000)) << 40 : 0);

@@ -157,15 +157,152 @@ TY_FN void order_fetch(TY_GLOBAL const uint4 *from, ty_u32 *words)
     }
 }
 
-/* The same as keys. */
-TY_FN void order_load(TY_GLOBAL const uint4 *from, order_key *x)
+/* The same as keys. Returns whether NaN may be among them. */
+TY_FN int order_load(TY_GLOBAL const uint4 *from, order_key *x)
 {
     ty_u32 words[4 * ORDER_LOADS];
     order_fetch(from, words);
     TY_UNROLL
     for (ty_u32 j = 0; j < ORDER_EACH; j++)
         x[j] = ORDER_KEY_IN(words, j);
+    return ORDER_IS_FLOAT;
 }
+
+/* The same, and whether NaN may be among them; where there are none it is faster. */
+TY_FN int order_load_numbers(TY_GLOBAL const uint4 *from, order_key *x)
+{
+#if TY_DTYPE == TY_F32
+    ty_u32 words[4 * ORDER_LOADS];
+    float sum = 0; /* NaN, if one of them is NaN or infinite */
+    order_fetch(from, words);
+    TY_UNROLL
+    for (ty_u32 j = 0; j < ORDER_EACH; j++) {
+        sum = TY_FMAF(TY_AS_FLOAT(words[j]), 0.0f, sum);
+        x[j] = words[j] ^ ((ty_u32)((ty_i32)words[j] >> 31) | ORDER_TOP);
+    }
+    if (sum != sum) {
+        TY_UNROLL
+        for (ty_u32 j = 0; j < ORDER_EACH; j++)
+            x[j] = order_key_of(words[j]);
+    }
+    return sum != sum;
+#else
+    int some = 0;
+    order_load(from, x);
+    TY_UNROLL
+    for (ty_u32 j = 0; j < ORDER_EACH; j++)
+        some |= ORDER_IS_FLOAT && x[j] == ORDER_NAN;
+    return some;
+#endif
+}
+
+/* The same of keys. */
+TY_FN void order_load_keys(TY_GLOBAL const uint4 *from, order_key *x)
+{
+    ty_u32 words[ORDER_EACH * ORDER_KEY_WORDS];
+    TY_UNROLL
+    for (ty_u32 k = 0; k < ORDER_EACH * ORDER_KEY_WORDS / 4; k++) {
+        const uint4 v = TY_STREAM(from + k * TY_GROUP_SIZE);
+        words[4 * k] = v.x;
+        words[4 * k + 1] = v.y;
+        words[4 * k + 2] = v.z;
+        words[4 * k + 3] = v.w;
+    }
+    TY_UNROLL
+    for (ty_u32 j = 0; j < ORDER_EACH; j++)
+        x[j] = ORDER_STORED_KEY(words, j);
+}
+
+/* Edges that keys may be equal to: all, but the last where it is NaN or no rank is there. */
+TY_FN ty_u32 order_edges_real(TY_GLOBAL const ty_u64 *state)
+{
+    return (ty_u32)state[ORDER_EDGES] - (state[ORDER_TOP_IS] == 0);
+}
+
+/* All whole tiles of packed samples, ORDER_EACH keys x[] of a work-item at a time, which LOAD
+ * takes; then what is before and behind, one by one, with x[] where `counts` has a bit. TILE(x,
+ * counts, some_nan) is done with them. */
+#define ORDER_READ_PACKED(data, offset, n, LOAD, TILE)                                             \
+    do {                                                                                           \
+        TY_GLOBAL const ty_u8 *samples_ = (data) + (offset);                                       \
+        const ty_u32 start_ = (0u - (ty_u32)(ty_u64)samples_ & 15u) / ORDER_SIZE;                  \
+        const ty_u32 head_ = start_ < (n) ? start_ : (ty_u32)(n);                                  \
+        const ty_u64 full_ = ((n)-head_) / ORDER_TILE, tile_ = ORDER_TILE * ORDER_SIZE / 16;       \
+        const ty_u32 rest_ = (ty_u32)((n)-full_ * ORDER_TILE);                                     \
+        const ty_u64 tiles_ = full_ + (rest_ + ORDER_TILE - 1) / ORDER_TILE;                       \
+        TY_GLOBAL const ty_u8 *behind_ = samples_ + full_ * ORDER_TILE * ORDER_SIZE;               \
+        TY_GLOBAL const uint4 *vectors_ =                                                          \
+            (TY_GLOBAL const uint4 *)(samples_ + head_ * ORDER_SIZE);                              \
+        for (ty_u64 t_ = TY_GROUP; t_ < tiles_; t_ += TY_GROUPS) {                                 \
+            order_key x[ORDER_EACH];                                                               \
+            ty_u32 counts = (1u << ORDER_EACH) - 1;                                                \
+            int some_nan = ORDER_IS_FLOAT;                                                         \
+            if (t_ < full_)                                                                        \
+                some_nan = LOAD(vectors_ + t_ * tile_ + TY_LID, x);                                \
+            for (ty_u32 j_ = 0; t_ >= full_ && j_ < ORDER_EACH; j_++) {                            \
+                const ty_u32 e_ = (ty_u32)(t_ - full_) * ORDER_TILE + j_ * TY_GROUP_SIZE + TY_LID; \
+                x[j_] = 0;                                                                         \
+                if (e_ < rest_)                                                                    \
+                    x[j_] = order_key_of(ty_word_at(                                               \
+                        (e_ < head_ ? samples_ : behind_) + e_ * ORDER_SIZE, ORDER_SIZE));         \
+                else                                                                               \
+                    counts &= ~(1u << j_);                                                         \
+            }                                                                                      \
+            TILE(x, counts, some_nan);                                                             \
+        }                                                                                          \
+    } while (0)
+
+/* The same of samples of any layout. */
+#define ORDER_READ_VIEW(TILE)                                                                      \
+    do {                                                                                           \
+        const ty_u64 tiles_ = (n + ORDER_TILE - 1) / ORDER_TILE;                                   \
+        const ty_u64 step_rows_ = TY_GROUP_SIZE / columns;                                         \
+        const ty_u64 step_columns_ = TY_GROUP_SIZE - step_rows_ * columns;                         \
+        for (ty_u64 t_ = TY_GROUP; t_ < tiles_; t_ += TY_GROUPS) {                                 \
+            order_key x[ORDER_EACH];                                                               \
+            ty_u32 counts = 0;                                                                     \
+            ty_u64 i_ = t_ * ORDER_TILE + TY_LID, row_ = i_ / columns;                             \
+            ty_u64 column_ = i_ - row_ * columns;                                                  \
+            TY_UNROLL                                                                              \
+            for (ty_u32 j_ = 0; j_ < ORDER_EACH; j_++, i_ += TY_GROUP_SIZE) {                      \
+                const int in_ = i_ < n && ORDER_COUNTS(b, row_, column_);                          \
+                x[j_] = in_ ? ORDER_KEY_AT(b, row_, column_) : 0;                                  \
+                counts |= (ty_u32)in_ << j_;                                                       \
+                TY_STEP(row_, column_, columns, step_rows_, step_columns_);                        \
+            }                                                                                      \
+            TILE(x, counts, ORDER_IS_FLOAT);                                                       \
+        }                                                                                          \
+    } while (0)
+
+#define ORDER_KEYS_TILES 4
+
+/* So many groups share `n` keys that each has some tiles, for it begins and ends slowly. */
+TY_FN ty_u32 order_keys_groups(ty_u64 n)
+{
+    const ty_u64 most = n / (ORDER_TILE * ORDER_KEYS_TILES) + 1;
+    return most < TY_GROUPS ? (ty_u32)most : TY_GROUPS;
+}
+
+/* The same of `n` keys, the first at a multiple of 16 bytes, of which none is NaN. */
+#define ORDER_READ_KEYS(keys, n, TILE)                                                             \
+    do {                                                                                           \
+        TY_GLOBAL const uint4 *vectors_ = (TY_GLOBAL const uint4 *)(keys);                         \
+        const ty_u64 full_ = (n) / ORDER_TILE, tile_ = ORDER_TILE * ORDER_KEY_WORDS / 4;           \
+        const ty_u64 tiles_ = ((n) + ORDER_TILE - 1) / ORDER_TILE;                                 \
+        const ty_u32 groups_ = order_keys_groups(n);                                               \
+        for (ty_u64 t_ = TY_GROUP; t_ < tiles_; t_ += groups_) {                                   \
+            order_key x[ORDER_EACH];                                                               \
+            ty_u32 counts = (1u << ORDER_EACH) - 1;                                                \
+            if (t_ < full_)                                                                        \
+                order_load_keys(vectors_ + t_ * tile_ + TY_LID, x);                                \
+            for (ty_u32 j_ = 0; t_ >= full_ && j_ < ORDER_EACH; j_++) {                            \
+                const ty_u64 i_ = full_ * ORDER_TILE + j_ * TY_GROUP_SIZE + TY_LID;                \
+                x[j_] = i_ < (n) ? (keys)[i_] : 0;                                                 \
+                counts &= i_ < (n) ? ~0u : ~(1u << j_);                                            \
+            }                                                                                      \
+            TILE(x, counts, 0);                                                                    \
+        }                                                                                          \
+    } while (0)
 
 /* How many of `count` ascending keys are below x; with `or_equal` or equal. */
 #define ORDER_BELOW(keys, count, x, or_equal, to)                                                  \

@@ -1,5 +1,5 @@
 /*
- * order, 4: what needs no drawn keys. `order_kinds` counts samples and NaN; `order_digits` finds
+ * order, 3: what needs no drawn keys. `order_kinds` counts samples and NaN; `order_digits` finds
  * ranks by the digits of keys, a group for each batch and channel: for many small ones that local
  * memory does not hold, and for the ranks that were lost; `order_ranks` and `order_finish` make
  * quantiles of ranks.

@@ -1,8 +1,7 @@
 /*
- * order, 1: keys drawn at random and sorted. Every level begins with these: of the samples, then of
- * the keys that were kept. A group sorts a run and passes on every `thin`-th key of it; these, from
- * all groups, are sorted in their turn. Where all are passed on, and only `all` keys or fewer are
- * left, these are all taken.
+ * order, 1: keys drawn at random and sorted. A group sorts a run and passes on every `thin`-th key
+ * of it; these, from all groups, are sorted in their turn. Of `all` samples or fewer each is drawn
+ * once, if all keys are passed on.
  */
 
 /* Positions that nobody foresees who does not know the key, by a counter. */
@@ -21,31 +20,6 @@ TY_FN ty_u64 order_position(ty_u64 key, ty_u64 i, ty_u64 n)
     return bits * (n >> 32) + (bits * (n & 0xffffffffu) >> 32);
 }
 
-/* A group's run of keys, drawn by F(position, &counts), sorted and written. Groups pass on keys
- * from different ones on, so that what they leave out is not the same in all. */
-#define ORDER_DRAW(F)                                                                              \
-    const ty_u64 n = state[ORDER_N];                                                               \
-    TY_LOCAL order_key *run = (TY_LOCAL order_key *)ty_local;                                      \
-    TY_LOCAL ty_u32 *drawn = ty_local + ORDER_RUN * ORDER_KEY_WORDS;                               \
-    ty_u32 count = 0;                                                                              \
-    if (!n)                                                                                        \
-        return;                                                                                    \
-    if (TY_LID == 0)                                                                               \
-        *drawn = 0;                                                                                \
-    TY_BARRIER();                                                                                  \
-    for (ty_u32 j = TY_LID; j < ORDER_RUN; j += TY_GROUP_SIZE) {                                   \
-        const ty_u64 i = (ty_u64)TY_GROUP * ORDER_RUN + j;                                         \
-        const ty_u64 at = thin == 1 && n <= all ? i : order_position(key, i, n);                   \
-        run[j] = at < n ? F(at, &count) : ORDER_NAN;                                               \
-    }                                                                                              \
-    TY_ADD_LOCAL(drawn, count);                                                                    \
-    TY_BARRIER();                                                                                  \
-    order_sort(run, ORDER_RUN);                                                                    \
-    for (ty_u32 j = TY_LID; j < ORDER_RUN / thin; j += TY_GROUP_SIZE)                              \
-        out[(ty_u64)TY_GROUP * (ORDER_RUN / thin) + j] = run[j * thin + TY_GROUP % thin];          \
-    if (TY_LID == 0)                                                                               \
-    TY_ADD_GLOBAL(state + ORDER_DRAWN, *drawn)
-
 /* Samples; those that the mask leaves out are the largest key, behind all. */
 TY_FN order_key order_sample_at(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked, ty_u64 b,
                                 ty_u64 columns, ty_u64 at, ty_u32 *count)
@@ -57,32 +31,38 @@ TY_FN order_key order_sample_at(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 mas
     return ORDER_KEY_AT(b, row, column);
 }
 
-TY_FN order_key order_kept_at(TY_GLOBAL const order_key *keys, ty_u64 at, ty_u32 *count)
-{
-    (*count)++;
-    return keys[at];
-}
-
+/* A group's run of keys, drawn, sorted and written. Groups pass on keys from different ones on, so
+ * that what they leave out is not the same in all. */
 TY_KERNEL(TY_GROUP_SIZE)
 order_draw(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked, ty_u64 b, ty_u64 columns,
            ty_u64 key, ty_u64 all, ty_u32 thin, TY_GLOBAL ty_u64 *state,
            TY_GLOBAL order_key *out TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
+    TY_LOCAL order_key *run = (TY_LOCAL order_key *)ty_local;
+    TY_LOCAL ty_u32 *drawn = ty_local + ORDER_RUN * ORDER_KEY_WORDS;
+    ty_u32 count = 0;
     ORDER_BEGIN();
-#define ORDER_SAMPLE(at, count)                                                                    \
-    order_sample_at(TY_PASS_GRID(x0) TY_PASS_GRID(mask) masked, b, columns, at, count)
-    ORDER_DRAW(ORDER_SAMPLE);
-}
-
-TY_KERNEL(TY_GROUP_SIZE)
-order_draw_kept(TY_GLOBAL const order_key *keys, ty_u64 from, ty_u64 key, ty_u64 all, ty_u32 thin,
-                TY_GLOBAL ty_u64 *state, TY_GLOBAL order_key *out TY_LOCAL_ARG)
-{
-    TY_LOCAL_INIT
-    ORDER_BEGIN();
-#define ORDER_KEPT_KEY(at, count) order_kept_at(keys + from, at, count)
-    ORDER_DRAW(ORDER_KEPT_KEY);
+    const ty_u64 n = state[ORDER_N];
+    if (!n)
+        return;
+    if (TY_LID == 0)
+        *drawn = 0;
+    TY_BARRIER();
+    for (ty_u32 j = TY_LID; j < ORDER_RUN; j += TY_GROUP_SIZE) {
+        const ty_u64 i = (ty_u64)TY_GROUP * ORDER_RUN + j;
+        const ty_u64 at = thin == 1 && n <= all ? i : order_position(key, i, n);
+        run[j] = at < n ? order_sample_at(TY_PASS_GRID(x0) TY_PASS_GRID(mask) masked, b, columns,
+                                          at, &count)
+                        : ORDER_NAN;
+    }
+    TY_ADD_LOCAL(drawn, count);
+    TY_BARRIER();
+    order_sort(run, ORDER_RUN);
+    for (ty_u32 j = TY_LID; j < ORDER_RUN / thin; j += TY_GROUP_SIZE)
+        out[(ty_u64)TY_GROUP * (ORDER_RUN / thin) + j] = run[j * thin + TY_GROUP % thin];
+    if (TY_LID == 0)
+        TY_ADD_GLOBAL(state + ORDER_DRAWN, *drawn);
 }
 
 /* A group sorts ORDER_RUN of the keys that were passed on. */

@@ -1,53 +1,67 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * order, 8: keys of some slices (order_slices.cl) in lists, and ranks among them.
+ * order, 7: keys of some slices (order_slices.cl) in lists, and ranks among them.
  */
 /* ---- the slices of the ranks ---- */
 
-/* Local memory, in words: of each slice how many keys are before it; a byte of each, whether it has
- * a list; sums of the work-items and of parts. */
-#define ORDER_C_WANTED ORDER_SLICES_MOST
-#define ORDER_C_SUMS   (ORDER_C_WANTED + ORDER_SLICES_MOST / 4)
+/* Local memory, in words: the lower halves of how many keys each slice has, later two bytes of
+ * each, whether it has a list and how many lists are before it; how many keys are before each
+ * work-item's slices; sums of the work-items and of parts. */
+#define ORDER_C_BEFORE (ORDER_SLICES_MOST / 4)
+#define ORDER_C_KEYS   ORDER_SLICES_MOST
+#define ORDER_C_SUMS   (ORDER_C_KEYS + 2 * TY_GROUP_SIZE)
 
-/* How many keys are before each slice, from its count. */
-TY_FN void order_slices_before(TY_GLOBAL const ty_u32 *counts, TY_LOCAL ty_u32 *area)
+/* How many keys are before each work-item's slices; `large`: slices may have 2^32 and more. */
+TY_FN void order_slices_sums(TY_GLOBAL const ty_u64 *counts, int large, TY_LOCAL ty_u32 *area)
 {
     enum { own = ORDER_SLICES_MOST / TY_GROUP_SIZE };
-    const ty_u32 begin = TY_LID * own;
-    ty_u32 sum = 0, at;
+    TY_LOCAL ty_u64 *sums = (TY_LOCAL ty_u64 *)(area + ORDER_C_SUMS);
+    ty_u64 sum = 0;
     TY_UNROLL
     for (ty_u32 k = 0; k < own; k++)
-        area[k * TY_GROUP_SIZE + TY_LID] = counts[k * TY_GROUP_SIZE + TY_LID];
+        area[k * TY_GROUP_SIZE + TY_LID] = (ty_u32)counts[k * TY_GROUP_SIZE + TY_LID];
     TY_BARRIER();
-    for (ty_u32 s = begin; s < begin + own; s++)
-        sum += area[s];
-    at = order_sum_before(sum, area + ORDER_C_SUMS, area + ORDER_C_SUMS + TY_GROUP_SIZE);
-    for (ty_u32 s = begin; s < begin + own; s++) {
-        const ty_u32 count = area[s];
-        area[s] = at;
-        at += count;
-    }
+    for (ty_u32 k = 0; k < own; k++)
+        sum += large ? counts[TY_LID * own + k] : area[TY_LID * own + k];
+    ((TY_LOCAL ty_u64 *)(area + ORDER_C_KEYS))[TY_LID] =
+        order_sum_before_wide(sum, sums, sums + TY_GROUP_SIZE);
     TY_BARRIER();
 }
 
-/* The slice of each rank that is sought, and the rank in it. */
-TY_FN void order_slices_find(TY_GLOBAL ty_u64 *state, ty_u32 slices, ty_u32 ranks,
-                             TY_LOCAL ty_u32 *area)
+/* The slice of each rank that is sought, and the rank in it; slices of ranks and of NaN get a byte.
+ */
+TY_FN void order_slices_find(TY_GLOBAL ty_u64 *state, TY_GLOBAL const ty_u64 *counts, ty_u32 slices,
+                             ty_u32 ranks, TY_LOCAL ty_u32 *area)
 {
-    TY_LOCAL ty_u8 *wanted = (TY_LOCAL ty_u8 *)(area + ORDER_C_WANTED);
-    for (ty_u32 i = TY_LID; i < ORDER_SLICES_MOST / 4; i += TY_GROUP_SIZE)
-        area[ORDER_C_WANTED + i] = 0;
-    TY_BARRIER();
+    enum { own = ORDER_SLICES_MOST / TY_GROUP_SIZE };
+    TY_LOCAL const ty_u64 *keys = (TY_LOCAL const ty_u64 *)(area + ORDER_C_KEYS);
+    TY_LOCAL ty_u8 *wanted = (TY_LOCAL ty_u8 *)area;
+    const int large = state[ORDER_COUNT] >> 32 != 0;
+    order_slices_sums(counts, large, area);
     for (ty_u32 r = TY_LID; r < ranks; r += TY_GROUP_SIZE) {
-        const ty_u32 rank = (ty_u32)state[ORDER_RANK + r];
+        const ty_u64 rank = state[ORDER_RANK + r];
         ty_u32 at;
         if (state[ORDER_WHAT + r] == ORDER_FOUND)
             continue;
-        ORDER_BELOW(area, slices, rank, 1, at);
-        state[ORDER_LOW + r] = at - 1;
-        state[ORDER_GAP_RANK + r] = rank - area[at - 1];
-        wanted[at - 1] = 1;
+        ORDER_BELOW(keys, TY_GROUP_SIZE, rank, 1, at);
+        ty_u64 left = rank - keys[at - 1];
+        const ty_u32 end = at * own < slices ? at * own : slices;
+        for (at = (at - 1) * own; at + 1 < end; at++) {
+            const ty_u64 here = large ? counts[at] : area[at];
+            if (left < here)
+                break;
+            left -= here;
+        }
+        state[ORDER_SLICE + r] = at;
+        state[ORDER_IN_SLICE + r] = left;
     }
+    TY_BARRIER();
+    for (ty_u32 i = TY_LID; i < ORDER_SLICES_MOST / 4; i += TY_GROUP_SIZE)
+        area[i] = 0;
+    TY_BARRIER();
+    for (ty_u32 r = TY_LID; r < ranks; r += TY_GROUP_SIZE)
+        if (state[ORDER_WHAT + r] != ORDER_FOUND)
+            wanted[state[ORDER_SLICE + r]] = 1;
 #if ORDER_IS_FLOAT
     if (TY_LID == 0)
         wanted[slices - 1] = 1; /* NaN */
@@ -60,7 +74,8 @@ TY_FN void order_slices_find(TY_GLOBAL ty_u64 *state, ty_u32 slices, ty_u32 rank
 TY_FN ty_u32 order_slices_number(TY_GLOBAL ty_u32 *slices, TY_LOCAL ty_u32 *area)
 {
     enum { own = ORDER_SLICES_MOST / TY_GROUP_SIZE };
-    TY_LOCAL const ty_u8 *wanted = (TY_LOCAL const ty_u8 *)(area + ORDER_C_WANTED);
+    TY_LOCAL const ty_u8 *wanted = (TY_LOCAL const ty_u8 *)area;
+    TY_LOCAL ty_u8 *before = (TY_LOCAL ty_u8 *)(area + ORDER_C_BEFORE);
     const ty_u32 begin = TY_LID * own;
     ty_u32 mine = 0, list;
     for (ty_u32 s = begin; s < begin + own; s++)
@@ -71,7 +86,7 @@ TY_FN ty_u32 order_slices_number(TY_GLOBAL ty_u32 *slices, TY_LOCAL ty_u32 *area
         ty_u32 four = 0;
         for (ty_u32 k = 0; k < 4; k++) {
             four |= (wanted[s + k] ? list : 255) << 8 * k;
-            area[s + k] = list;
+            before[s + k] = (ty_u8)list;
             if (wanted[s + k])
                 slices[ORDER_S_SLICE + list++] = s + k;
         }
@@ -83,7 +98,7 @@ TY_FN ty_u32 order_slices_number(TY_GLOBAL ty_u32 *slices, TY_LOCAL ty_u32 *area
 
 /* The bucket of each list. A bucket without lists gets one slice, the same for all such: work-items
  * that look there read one word. */
-TY_FN void order_slices_unite(TY_GLOBAL ty_u32 *slices, ty_u32 none, TY_LOCAL const ty_u32 *before)
+TY_FN void order_slices_unite(TY_GLOBAL ty_u32 *slices, ty_u32 none, TY_LOCAL const ty_u8 *before)
 {
     TY_GLOBAL uint2 *buckets = (TY_GLOBAL uint2 *)(slices + ORDER_S_BUCKET);
     for (ty_u32 b = TY_LID; b < ORDER_BUCKETS; b += TY_GROUP_SIZE) {
@@ -101,13 +116,16 @@ TY_FN void order_slices_unite(TY_GLOBAL ty_u32 *slices, ty_u32 none, TY_LOCAL co
 TY_FN void order_slices_list(TY_GLOBAL const ty_u64 *state, TY_GLOBAL ty_u32 *slices,
                              TY_GLOBAL const order_key *keys, ty_u32 list)
 {
-    const ty_u32 slice = slices[ORDER_S_SLICE + list], count = slices[ORDER_S_COUNT + slice];
+    const ty_u32 slice = slices[ORDER_S_SLICE + list];
+    const ty_u64 count = order_slices_counts(slices)[slice];
+    const ty_u32 edges = slices[ORDER_S_SIFTED] ? (ty_u32)state[ORDER_EDGES] : 0;
     const ty_u32 begin = slices[ORDER_S_FIRST + slice];
     const ty_u32 drawn = slices[ORDER_S_FIRST + slice + 1] - begin;
-    ty_u32 equal[2], space = count;
+    ty_u32 equal[2];
+    ty_u64 space = count;
     order_key key = ORDER_NAN;
     if (ORDER_IS_FLOAT && slice + 1 == slices[ORDER_S_SLICES]) {
-        const ty_u32 most = (ty_u32)state[ORDER_COUNT] / 256 + 4096; /* above all drawn keys */
+        const ty_u64 most = state[ORDER_COUNT] / 256 + 4096; /* above all drawn keys */
         space = count < most ? count : most;
     } else if (drawn) {
         key = keys[begin + drawn / 2];
@@ -115,11 +133,18 @@ TY_FN void order_slices_list(TY_GLOBAL const ty_u64 *state, TY_GLOBAL ty_u32 *sl
         ORDER_BELOW(keys + begin, drawn, key, 1, equal[1]);
         const float other = (float)(drawn - (equal[1] - equal[0]));
         const float share = (other + 3 * (float)sqrt(other) + 4) / (float)drawn;
-        space = share < 1 ? (ty_u32)(share * (float)count) + 1 : count;
+        space = share < 1 ? (ty_u64)(share * (float)count) + 1 : count;
     }
+    for (ty_u32 e = 0; e < edges; e++)
+        if (slices[ORDER_S_EDGE + e] == slice) { /* keys equal to it did not go through the sieve */
+            key = (order_key)state[ORDER_EDGE + e];
+            space = count - state[ORDER_CELL + 2 * e + 1];
+        }
     if (space < count)
         slices[ORDER_S_HEAVY] = 1;
-    slices[ORDER_S_SPACE + list] = space;
+    if (space >> 31)
+        slices[ORDER_S_LOST] = 1;
+    slices[ORDER_S_SPACE + list] = space >> 31 ? 0 : (ty_u32)space;
     slices[ORDER_S_FILL + list] = 0;
     order_slices_set_key(slices, ORDER_S_KEY + list * ORDER_KEY_WORDS, key);
 }
@@ -149,31 +174,31 @@ TY_FN ty_u64 order_lists_lay(TY_GLOBAL ty_u32 *slices, ty_u32 lists, TY_LOCAL ty
     return (ty_u64)order_total(at, sums) * unit;
 }
 
-/* `drawn_keys` from `at_keys` on are those that the map is made of. Lists have space for `most`
- * keys; where these are too few, this is done `again`. */
+/* Lists have space for `most` keys; where these are too few, this is done `again`, as
+ * order_slices_map has it. */
 TY_KERNEL(TY_GROUP_SIZE)
 order_slices_choose(TY_GLOBAL ty_u64 *state, ty_u64 slices_at,
-                    TY_GLOBAL const order_key *drawn_keys, ty_u64 at_keys, ty_u64 most,
-                    ty_u32 ranks, ty_u32 again TY_LOCAL_ARG)
+                    TY_GLOBAL const order_key *drawn_keys, ty_u64 most, ty_u32 ranks,
+                    ty_u32 again TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     TY_GLOBAL ty_u32 *slices = (TY_GLOBAL ty_u32 *)(state + slices_at);
     TY_LOCAL ty_u32 *sums = ty_local + ORDER_C_SUMS;
     ORDER_BEGIN();
-    if (!state[ORDER_N] || (again && !slices[ORDER_S_AGAIN]))
+    if (!state[ORDER_N] || (again == 1 && !slices[ORDER_S_AGAIN]))
         return;
-    order_slices_before(slices + ORDER_S_COUNT, ty_local);
-    order_slices_find(state, slices[ORDER_S_SLICES], ranks, ty_local);
+    order_slices_find(state, order_slices_counts(slices), slices[ORDER_S_SLICES], ranks, ty_local);
     if (TY_LID == 0)
         slices[ORDER_S_HEAVY] = slices[ORDER_S_REDO] = slices[ORDER_S_LOST] = 0;
     const ty_u32 lists = order_slices_number(slices, ty_local);
-    order_slices_unite(slices, slices[ORDER_S_SLICES], ty_local);
+    order_slices_unite(slices, slices[ORDER_S_SLICES],
+                       (TY_LOCAL const ty_u8 *)(ty_local + ORDER_C_BEFORE));
     for (ty_u32 list = TY_LID; list < lists; list += TY_GROUP_SIZE)
-        order_slices_list(state, slices, drawn_keys + at_keys, list);
+        order_slices_list(state, slices, drawn_keys + slices[ORDER_S_KEYS], list);
     for (ty_u32 r = TY_LID; r < ranks; r += TY_GROUP_SIZE)
         if (state[ORDER_WHAT + r] != ORDER_FOUND)
-            state[ORDER_HIGH + r] =
-                ((TY_GLOBAL const ty_u8 *)(slices + ORDER_S_LIST))[state[ORDER_LOW + r]];
+            state[ORDER_LIST + r] =
+                ((TY_GLOBAL const ty_u8 *)(slices + ORDER_S_LIST))[state[ORDER_SLICE + r]];
     TY_WHOLE_BARRIER();
     const ty_u64 space = order_lists_lay(slices, lists, sums, sums + TY_GROUP_SIZE);
     if (TY_LID == 0) {
@@ -260,8 +285,9 @@ TY_FN void order_lists_flush(TY_GLOBAL ty_u32 *slices, const order_map *m, TY_GL
 
 /* A tile's keys: those of lists go to the stage. `listed_` has a bit for each, the first key's
  * being the upper one. */
-#define ORDER_LISTS_FILL(x, counts)                                                                \
+#define ORDER_LISTS_FILL(x, counts, some_nan)                                                      \
     do {                                                                                           \
+        (void)(some_nan);                                                                          \
         ty_u32 listed_ = 0;                                                                        \
         TY_UNROLL                                                                                  \
         for (ty_u32 j_ = 0; j_ < ORDER_EACH; j_ += ORDER_TOGETHER) {                               \
@@ -298,6 +324,8 @@ TY_FN void order_lists_flush(TY_GLOBAL ty_u32 *slices, const order_map *m, TY_GL
     TY_LOCAL order_key *stage = (TY_LOCAL order_key *)(ty_local + ORDER_F_STAGE);                  \
     if (!state[ORDER_N] || (redo && !slices[ORDER_S_REDO]))                                        \
         return;                                                                                    \
+    if (slices[ORDER_S_SIFTED] && TY_GROUP >= order_keys_groups(state[ORDER_KEPT]))                \
+        return;                                                                                    \
     const order_map m = order_map_of(slices);                                                      \
     const ty_u32 lists = slices[ORDER_S_LISTS], heavy = slices[ORDER_S_HEAVY];                     \
     order_slices_load(slices, ORDER_S_BUCKET, 2 * ORDER_BUCKETS, ty_local);                        \
@@ -308,27 +336,35 @@ TY_FN void order_lists_flush(TY_GLOBAL ty_u32 *slices, const order_map *m, TY_GL
 
 TY_KERNEL_DENSE(TY_GROUP_SIZE, 5)
 order_lists_fill_packed(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n,
-                        TY_GLOBAL ty_u64 *state, ty_u64 slices_at, TY_GLOBAL order_key *out,
-                        ty_u32 redo TY_LOCAL_ARG)
+                        TY_GLOBAL ty_u64 *state, ty_u64 slices_at, TY_GLOBAL order_key *kept,
+                        ty_u64 lists_at, ty_u32 redo TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     TY_GLOBAL ty_u32 *slices = (TY_GLOBAL ty_u32 *)(state + slices_at);
     ORDER_BEGIN();
+    TY_GLOBAL order_key *out = kept + lists_at;
     ORDER_LISTS_BEGIN();
-    ORDER_SLICES_PACKED(data, offset, n, ORDER_LISTS_FILL);
+    if (slices[ORDER_S_SIFTED])
+        ORDER_READ_KEYS(kept, state[ORDER_KEPT], ORDER_LISTS_FILL);
+    else
+        ORDER_READ_PACKED(data, offset, n, order_load, ORDER_LISTS_FILL);
     order_lists_flush(slices, &m, out, 1, ty_local);
 }
 
 TY_KERNEL_DENSE(TY_GROUP_SIZE, 5)
 order_lists_fill_view(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked, ty_u64 b, ty_u64 columns,
-                      ty_u64 n, TY_GLOBAL ty_u64 *state, ty_u64 slices_at, TY_GLOBAL order_key *out,
-                      ty_u32 redo TY_LOCAL_ARG)
+                      ty_u64 n, TY_GLOBAL ty_u64 *state, ty_u64 slices_at,
+                      TY_GLOBAL order_key *kept, ty_u64 lists_at, ty_u32 redo TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     TY_GLOBAL ty_u32 *slices = (TY_GLOBAL ty_u32 *)(state + slices_at);
     ORDER_BEGIN();
+    TY_GLOBAL order_key *out = kept + lists_at;
     ORDER_LISTS_BEGIN();
-    ORDER_SLICES_VIEW(ORDER_LISTS_FILL);
+    if (slices[ORDER_S_SIFTED])
+        ORDER_READ_KEYS(kept, state[ORDER_KEPT], ORDER_LISTS_FILL);
+    else
+        ORDER_READ_VIEW(ORDER_LISTS_FILL);
     order_lists_flush(slices, &m, out, 1, ty_local);
 }
 
@@ -362,7 +398,7 @@ order_lists_place(TY_GLOBAL ty_u64 *state, ty_u64 slices_at, ty_u64 most TY_LOCA
         slices[ORDER_S_FILL + list] = 0;
     if (TY_LID == 0) {
         slices[ORDER_S_REDO] = all <= most;
-        slices[ORDER_S_LOST] = all > most;
+        slices[ORDER_S_LOST] |= all > most;
     }
 }
 
@@ -479,18 +515,18 @@ TY_FN void order_list_few(const order_sought *s, TY_GLOBAL const order_key *keys
  * are left. Local memory as order_rows has it, without keys. */
 TY_KERNEL(TY_GROUP_SIZE)
 order_lists_select(TY_GLOBAL ty_u64 *state, ty_u64 slices_at, TY_GLOBAL const order_key *kept,
-                   ty_u64 found, ty_u64 nans TY_LOCAL_ARG)
+                   ty_u64 lists_at, ty_u64 found, ty_u64 nans TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    TY_GLOBAL const ty_u32 *slices = (TY_GLOBAL const ty_u32 *)(state + slices_at);
+    TY_GLOBAL ty_u32 *slices = (TY_GLOBAL ty_u32 *)(state + slices_at);
     TY_LOCAL ty_u32 *told = ty_local + ORDER_ROW_TOLD;
     ORDER_BEGIN();
     const ty_u32 r = TY_GROUP, nan_list = slices[ORDER_S_LISTS] - 1;
     if (!state[ORDER_N])
         return;
     if (ORDER_IS_FLOAT && r == 0 && TY_LID == 0)
-        state[nans] =
-            slices[ORDER_S_COUNT + slices[ORDER_S_SLICES] - 1] - slices[ORDER_S_FILL + nan_list];
+        state[nans] = order_slices_counts(slices)[slices[ORDER_S_SLICES] - 1] -
+                      slices[ORDER_S_FILL + nan_list];
     if (state[ORDER_WHAT + r] != ORDER_SOUGHT)
         return;
     if (slices[ORDER_S_LOST]) {
@@ -498,14 +534,14 @@ order_lists_select(TY_GLOBAL ty_u64 *state, ty_u64 slices_at, TY_GLOBAL const or
             state[ORDER_WHAT + r] = state[ORDER_FAILED] = ORDER_LOST;
         return;
     }
-    const ty_u32 list = (ty_u32)state[ORDER_HIGH + r], slice = (ty_u32)state[ORDER_LOW + r];
+    const ty_u32 list = (ty_u32)state[ORDER_LIST + r], slice = (ty_u32)state[ORDER_SLICE + r];
     const ty_u32 fill = slices[ORDER_S_FILL + list];
-    const ty_u32 equal = slices[ORDER_S_COUNT + slice] - fill; /* keys that are left out */
+    const ty_u64 equal = order_slices_counts(slices)[slice] - fill; /* keys that are left out */
     const order_key left = order_slices_key(slices, ORDER_S_KEY + list * ORDER_KEY_WORDS);
-    TY_GLOBAL const order_key *keys = kept + slices[ORDER_S_AT + list];
+    TY_GLOBAL const order_key *keys = kept + lists_at + slices[ORDER_S_AT + list];
     order_sought s = order_list_bounds(slices, list);
     ty_u32 same = ~0u;
-    s.rank = (ty_u32)state[ORDER_GAP_RANK + r];
+    ty_u64 rank = state[ORDER_IN_SLICE + r];
     for (int first = 1; first || (s.least < s.largest && same > ORDER_SHORT); first = 0) {
         const order_key wide = s.largest - s.least;
         const ty_u32 bits = order_bits(wide);
@@ -520,18 +556,25 @@ order_lists_select(TY_GLOBAL ty_u64 *state, ty_u64 slices_at, TY_GLOBAL const or
             TY_ADD_LOCAL(&told[3], below);
         TY_BARRIER();
         below = told[3];
-        if (first && s.rank >= below && s.rank - below < equal) {
+        if (first && rank >= below && rank - below < equal) {
             s.least = s.largest = left;
             break;
         }
-        s.rank -= first && s.rank >= below ? equal : 0;
+        if (first)
+            s.rank = (ty_u32)(rank - (rank >= below ? equal : 0));
         same = order_list_choose(&s, shift, ty_local);
     }
     if (s.least < s.largest)
         order_list_few(&s, keys, fill, state + found + r, ty_local);
     else if (TY_LID == 0)
         state[found + r] = s.least;
-    if (TY_LID == 0)
-        state[ORDER_WHAT + r] = ORDER_FOUND;
+    TY_WHOLE_BARRIER();
+    if (TY_LID == 0) {
+        const int lost = slices[ORDER_S_SIFTED] && (state[found + r] < state[ORDER_FROM + r] ||
+                                                    state[found + r] > state[ORDER_TO + r]);
+        state[ORDER_WHAT + r] = lost ? ORDER_LOST : ORDER_FOUND;
+        if (lost)
+            state[ORDER_FAILED] = ORDER_LOST;
+    }
 }
 /* SPDX-License-Identifier: Apache-2.0 */

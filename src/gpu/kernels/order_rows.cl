@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * order, 5: many small groups of samples, each searched by a group of work-items that keeps its
+ * order, 4: many small groups of samples, each searched by a group of work-items that keeps its
  * keys in local memory. Ranks are found by digits, the upper first. Where the digits so far leave
  * few keys, these are looked at together; the key of the rank behind, which the second rank of a
  * quantile often is, is found on the way.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * order, 6: two ranks by digits, all groups of work-items together: of packed samples of a middle
- * number, or of the keys that a level kept. order_select counts a digit of all keys that have the
- * upper ones; before, every group finds out from the counts of the last digit which these are.
- * order_select_end does so after the last.
+ * order, 5: two ranks by digits, all groups of work-items together: of packed samples of a middle
+ * number. order_select counts a digit of all keys that have the upper ones; before, every group
+ * finds out from the counts of the last digit which these are. order_select_end does so after the
+ * last.
  *
  * Both ranks mostly have the same upper digits; where they differ, each has counters of its own.
  *
@@ -12,36 +12,17 @@
  */
 #define ORDER_LOADS_AHEAD 8 /* of 16 bytes */
 
-/* What is looked for: the ranks in the state from word `ranks` on; `kept`: those of them that are
- * sought still, among the keys that were kept. */
-typedef struct order_select_what {
-    ty_u64 ranks;
-    ty_u32 count;
-    int kept;
-} order_select_what;
-
-/* Rank r, or the other one where this is none. */
-TY_FN ty_u64 order_select_rank(TY_GLOBAL const ty_u64 *state, const order_select_what *w, ty_u32 r)
-{
-    const ty_u32 mine = r < w->count ? r : 0, other = w->count - 1 - mine;
-    if (w->kept && state[ORDER_WHAT + mine] != ORDER_SOUGHT)
-        return state[ORDER_WHAT + other] == ORDER_SOUGHT ? state[ORDER_RANK + other]
-                                                         : ORDER_NO_RANK;
-    return w->kept ? state[ORDER_RANK + mine] : state[w->ranks + mine];
-}
-
 /* The digits above `digit` of the keys of both ranks, and the ranks among the keys that have them.
  * Group 0 writes them down for the next digit. Whether there is a rank. */
-TY_FN int order_select_upper(TY_GLOBAL ty_u64 *state, TY_GLOBAL const ty_u32 *counts,
-                             const order_select_what *w, ty_i32 digit, order_upper *u,
-                             TY_LOCAL ty_u32 *area)
+TY_FN int order_select_upper(TY_GLOBAL ty_u64 *state, TY_GLOBAL const ty_u32 *counts, ty_u64 ranks,
+                             ty_u32 rank_count, ty_i32 digit, order_upper *u, TY_LOCAL ty_u32 *area)
 {
     const ty_u32 above = (ty_u32)(digit + 1);
     TY_GLOBAL ty_u64 *mine = state + ORDER_UPPER + above * 2 * ORDER_SLOTS;
     TY_GLOBAL const ty_u64 *before_it = mine + 2 * ORDER_SLOTS;
     TY_GLOBAL const ty_u32 *from = counts + 4 + above * ORDER_SLOTS * ORDER_DIGITS;
     const int first = above == ORDER_DIGITS_ALL;
-    const ty_u64 low = order_select_rank(state, w, 0), high = order_select_rank(state, w, 1);
+    const ty_u64 low = state[ranks], high = state[ranks + rank_count - 1];
     ty_u32 own[ORDER_OWN], before = 0;
     if (low == ORDER_NO_RANK)
         return 0;
@@ -90,15 +71,15 @@ TY_FN void order_select_key(const order_select_count *s, const int two, order_ke
         TY_INC_AT(area, s->mine + ((ty_u32)(other >> s->shift) + ORDER_DIGITS) * size);
 }
 
-/* `n` samples once, or keys, fewer than 2^32. Returns NaN, with `all`. */
+/* `n` samples once, fewer than 2^32. Returns NaN, with `all`. */
 TY_FN ty_u32 order_select_all(TY_GLOBAL const ty_u8 *samples, ty_u32 n, const order_select_count *s,
-                              const int keys, const int all, const int two, TY_LOCAL ty_u32 *area)
+                              const int all, const int two, TY_LOCAL ty_u32 *area)
 {
-    const ty_u32 size = keys ? 4 * ORDER_KEY_WORDS : ORDER_SIZE, each = 16 / size;
-    const ty_u32 start = (0u - (ty_u32)(ty_u64)samples & 15u) / size, head = start < n ? start : n;
+    const ty_u32 each = 16 / ORDER_SIZE, start = (0u - (ty_u32)(ty_u64)samples & 15u) / ORDER_SIZE;
+    const ty_u32 head = start < n ? start : n;
     const ty_u32 full = (n - head) / each, rest = n - full * each;
     const ty_u32 step = TY_GROUPS * TY_GROUP_SIZE, first = TY_GROUP * TY_GROUP_SIZE + TY_LID;
-    TY_GLOBAL const uint4 *vectors = (TY_GLOBAL const uint4 *)(samples + head * size);
+    TY_GLOBAL const uint4 *vectors = (TY_GLOBAL const uint4 *)(samples + head * ORDER_SIZE);
     ty_u32 nan = 0;
     for (ty_u32 v = first; v < full; v += ORDER_LOADS_AHEAD * step) {
         uint4 four[ORDER_LOADS_AHEAD];
@@ -112,7 +93,7 @@ TY_FN ty_u32 order_select_all(TY_GLOBAL const ty_u8 *samples, ty_u32 n, const or
                 break;
             TY_UNROLL
             for (ty_u32 j = 0; j < each; j++) {
-                const order_key key = keys ? ORDER_STORED_KEY(words, j) : ORDER_KEY_IN(words, j);
+                const order_key key = ORDER_KEY_IN(words, j);
                 order_select_key(s, two, key, area);
                 nan += all && ORDER_IS_FLOAT && key == ORDER_NAN;
             }
@@ -120,8 +101,8 @@ TY_FN ty_u32 order_select_all(TY_GLOBAL const ty_u8 *samples, ty_u32 n, const or
     }
     for (ty_u32 e = first; e < rest; e += step) {
         const ty_u32 i = e < head ? e : e + full * each;
-        const ty_u64 word = ty_word_at(samples + (ty_u64)i * size, (int)size);
-        const order_key key = keys ? (order_key)word : order_key_of(word);
+        const order_key key =
+            order_key_of(ty_word_at(samples + (ty_u64)i * ORDER_SIZE, ORDER_SIZE));
         order_select_key(s, two, key, area);
         nan += all && ORDER_IS_FLOAT && key == ORDER_NAN;
     }
@@ -145,8 +126,8 @@ TY_FN void order_select_add(TY_LOCAL const ty_u32 *counts, ty_u32 counters, ty_u
 
 /* `copies`: of the counters of one rank, a power of two from 2 on. */
 TY_FN void order_select_digit(TY_GLOBAL const ty_u8 *samples, ty_u32 n, TY_GLOBAL ty_u64 *state,
-                              TY_GLOBAL ty_u32 *counts, const order_select_what *w, ty_u32 digit,
-                              ty_u32 copies, TY_LOCAL ty_u32 *area)
+                              TY_GLOBAL ty_u32 *counts, ty_u64 ranks, ty_u32 rank_count,
+                              ty_u32 digit, ty_u32 copies, TY_LOCAL ty_u32 *area)
 {
     const ty_u32 counters = ORDER_DIGITS * copies;
     const uint4 zero = {0, 0, 0, 0};
@@ -154,7 +135,7 @@ TY_FN void order_select_digit(TY_GLOBAL const ty_u8 *samples, ty_u32 n, TY_GLOBA
     order_upper u[ORDER_SLOTS];
     order_select_count s;
     ty_u32 nan = 0;
-    if (!order_select_upper(state, counts, w, (ty_i32)digit, u, area))
+    if (!order_select_upper(state, counts, ranks, rank_count, (ty_i32)digit, u, area))
         return;
     s.shift = order_shift(digit);
     s.more = order_more(digit + 1);
@@ -167,11 +148,11 @@ TY_FN void order_select_digit(TY_GLOBAL const ty_u8 *samples, ty_u32 n, TY_GLOBA
         ((TY_LOCAL uint4 *)area)[i] = zero;
     TY_BARRIER();
     if (all)
-        nan = order_select_all(samples, n, &s, w->kept, 1, 0, area);
+        nan = order_select_all(samples, n, &s, 1, 0, area);
     else if (two)
-        order_select_all(samples, n, &s, w->kept, 0, 1, area);
+        order_select_all(samples, n, &s, 0, 1, area);
     else
-        order_select_all(samples, n, &s, w->kept, 0, 0, area);
+        order_select_all(samples, n, &s, 0, 0, area);
     if (nan)
         TY_ADD_GLOBAL(counts, nan);
     TY_BARRIER();
@@ -184,36 +165,23 @@ order_select(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n, TY_GLOBAL ty_
              ty_u32 copies TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    const order_select_what w = {ranks, rank_count, 0};
     ORDER_BEGIN();
-    order_select_digit(data + offset, (ty_u32)n, state, counts, &w, digit, copies, ty_local);
+    order_select_digit(data + offset, (ty_u32)n, state, counts, ranks, rank_count, digit, copies,
+                       ty_local);
 }
 
-TY_KERNEL_DENSE(TY_GROUP_SIZE, 3)
-order_select_kept(TY_GLOBAL const order_key *keys, ty_u64 from, TY_GLOBAL ty_u64 *state,
-                  TY_GLOBAL ty_u32 *counts, ty_u32 rank_count, ty_u32 digit,
-                  ty_u32 copies TY_LOCAL_ARG)
-{
-    TY_LOCAL_INIT
-    const order_select_what w = {0, rank_count, 1};
-    ORDER_BEGIN();
-    order_select_digit((TY_GLOBAL const ty_u8 *)(keys + from), (ty_u32)state[ORDER_N], state,
-                       counts, &w, digit, copies, ty_local);
-}
-
-/* By one group. NaN of keys that were kept are known before. */
+/* By one group. */
 TY_KERNEL(TY_GROUP_SIZE)
 order_select_end(TY_GLOBAL ty_u64 *state, TY_GLOBAL const ty_u32 *counts, ty_u64 ranks,
-                 ty_u32 rank_count, ty_u32 kept, ty_u64 found, ty_u64 nan TY_LOCAL_ARG)
+                 ty_u32 rank_count, ty_u64 found, ty_u64 nan TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    const order_select_what w = {ranks, rank_count, (int)kept};
     order_upper u[ORDER_SLOTS];
     ORDER_BEGIN();
-    if (order_select_upper(state, counts, &w, -1, u, ty_local) && TY_LID < rank_count &&
-        (!kept || state[ORDER_WHAT + TY_LID] == ORDER_SOUGHT))
+    if (order_select_upper(state, counts, ranks, rank_count, -1, u, ty_local) &&
+        TY_LID < rank_count)
         state[found + TY_LID] = TY_LID ? u[1].first : u[0].first;
-    if (TY_LID == 0 && !kept)
+    if (TY_LID == 0)
         state[nan] = counts[0];
 }
 /* SPDX-License-Identifier: Apache-2.0 */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * order, 7: many ranks of one group of samples, in two readings of them.
+ * order, 6: many ranks of one group of samples, in two readings of them.
  *
  * Keys drawn at random say how keys are spread. By them all keys are divided into some thousand
  * slices of about equal count, ascending. A key finds its slice in two steps: its upper bits tell a
  * bucket, and a bucket has slices of equal width between the least and the largest key that was
  * drawn there, as many as the bucket's share of the drawn keys asks for.
  *
- *     order_slices_map      the buckets and their slices, by one group
- *     order_slices_count_…  the first reading: how many keys each slice has
- *     order_slices_choose   the slice of each rank, by one group; each such slice gets a list
- *     order_lists_fill_…    the second reading: keys of these slices go to their lists
- *     order_lists_place     more space for lists, where it was too little; they are filled again
- *     order_lists_select    each rank in its list, a group each, by digits
+ *     order_slices_map      the buckets and their slices, by one group; for few ranks there is a
+ * sieve then (order_sift.cl), and what follows is of the keys that it kept order_slices_count_… the
+ * first reading: how many keys each slice has order_slices_choose   the slice of each rank, by one
+ * group; each such slice gets a list order_lists_fill_…    the second reading: keys of these slices
+ * go to their lists order_lists_place     more space for lists, where it was too little; they are
+ * filled again order_lists_select    each rank in its list, a group each, by digits
  *
  * Where the lists would have too many keys, map, count and choose are done again with the drawn
  * keys of the ranks' slices alone; else their second launch does nothing. One key of each list is
@@ -46,6 +46,12 @@ TY_FN void order_slices_set_key(TY_GLOBAL ty_u32 *slices, ty_u32 at, order_key k
 #if ORDER_KEY_WORDS == 2
     slices[at + 1] = (ty_u32)(key >> 32);
 #endif
+}
+
+/* The keys of each slice. */
+TY_FN TY_GLOBAL ty_u64 *order_slices_counts(TY_GLOBAL ty_u32 *slices)
+{
+    return (TY_GLOBAL ty_u64 *)(slices + ORDER_S_COUNT);
 }
 
 TY_FN order_map order_map_of(TY_GLOBAL const ty_u32 *slices)
@@ -144,6 +150,90 @@ TY_FN ty_u32 order_slices_again(TY_GLOBAL const ty_u32 *slices, TY_GLOBAL order_
     for (ty_u32 i = first; i < first + each && i < count; i++)
         if (order_slices_near(slices, &m, keys + from, i, count))
             keys[to + at++] = keys[from + i];
+    TY_WHOLE_BARRIER();
+    return all;
+}
+
+/* Of edges: where the drawn keys equal to each begin and end, whether the gap before is searched,
+ * and where the drawn keys that go on from there are put. */
+typedef struct order_near {
+    ty_u32 begin[ORDER_NEAR_EDGES + 1], end[ORDER_NEAR_EDGES + 1];
+    ty_u32 wanted[ORDER_NEAR_EDGES + 1], put[ORDER_NEAR_EDGES + 2];
+} order_near;
+
+/* Which edges many of the `drawn` keys are equal to: the two that most are, and whether these are
+ * enough to leave them out of the keys that go through a sieve (1), or all should be (2). */
+TY_FN void order_slices_often(TY_LOCAL const order_near *near_, ty_u32 edges, ty_u32 drawn,
+                              TY_GLOBAL ty_u32 *slices)
+{
+    ty_u32 first = 0, second, all = 0, most[2] = {0, 0};
+    for (ty_u32 e = 0; e < edges; e++) {
+        const ty_u32 equal = near_->end[e] - near_->begin[e];
+        all += equal;
+        if (equal > most[0])
+            most[0] = equal, first = e;
+    }
+    second = first;
+    for (ty_u32 e = 0; e < edges; e++) {
+        const ty_u32 equal = near_->end[e] - near_->begin[e];
+        if (e != first && (second == first || equal > most[1]))
+            most[1] = equal, second = e;
+    }
+    slices[ORDER_S_EQUAL] = all - most[0] - most[1] > drawn / 8 ? 2 : all > drawn / 32 + 3 * edges;
+    slices[ORDER_S_OFTEN] = first;
+    slices[ORDER_S_OFTEN + 1] = second;
+}
+
+/* Which drawn keys go on; returns how many. */
+TY_FN ty_u32 order_slices_ranges(TY_LOCAL order_near *near_, ty_u32 edges, ty_u32 drawn)
+{
+    ty_u32 done = 0, sum = 0, before = 0;
+    for (ty_u32 e = 0; e <= edges; e++) {
+        const ty_u32 here = e == edges ? drawn : near_->begin[e];
+        ty_u32 end = e == edges ? drawn : near_->end[e] + 1;
+        if (end > here + ORDER_NEAR_EQUAL)
+            end = here + ORDER_NEAR_EQUAL;
+        end = end < drawn ? end : drawn;
+        const ty_u32 since = e < edges && near_->wanted[e] ? before : here;
+        near_->begin[e] = since > done + 1 ? since - 1 : done;
+        near_->put[e] = sum;
+        sum += end > near_->begin[e] ? end - near_->begin[e] : 0;
+        done = end > done ? end : done;
+        before = here;
+    }
+    near_->put[edges + 1] = sum;
+    return sum;
+}
+
+/* The drawn keys between the edges of each rank, with one before and one behind, a few of those
+ * equal to an edge, and the last, of `count` in `keys` from `from` on, at `to`; returns how many.
+ * For fewer edges than ORDER_NEAR_EDGES. */
+TY_FN ty_u32 order_slices_between(TY_GLOBAL const ty_u64 *state, TY_GLOBAL ty_u32 *slices,
+                                  TY_GLOBAL order_key *keys, ty_u64 from, ty_u64 to, ty_u32 count,
+                                  TY_LOCAL order_near *near_)
+{
+    TY_GLOBAL const order_key *sorted = keys + from;
+    const ty_u32 edges = (ty_u32)state[ORDER_EDGES], real = order_edges_real(state);
+    for (ty_u32 e = TY_LID; e <= edges; e += TY_GROUP_SIZE) { /* behind the last, NaN */
+        const order_key edge = e < edges ? (order_key)state[ORDER_EDGE + e] : ORDER_NAN;
+        near_->wanted[e] = (ty_u32)state[ORDER_WANTED + e];
+        ORDER_BELOW(sorted, count, edge, 0, near_->begin[e]);
+        ORDER_BELOW(sorted, count, edge, 1, near_->end[e]);
+    }
+    TY_BARRIER();
+    if (TY_LID == 0) {
+        const ty_u32 drawn = near_->begin[edges];
+        order_slices_often(near_, real, drawn, slices);
+        order_slices_ranges(near_, edges, drawn);
+    }
+    TY_BARRIER();
+    const ty_u32 all = near_->put[edges + 1];
+    for (ty_u32 i = TY_LID; i < all; i += TY_GROUP_SIZE) {
+        ty_u32 e = 0;
+        while (near_->put[e + 1] <= i)
+            e++;
+        keys[to + i] = sorted[near_->begin[e] + (i - near_->put[e])];
+    }
     TY_WHOLE_BARRIER();
     return all;
 }
@@ -276,12 +366,13 @@ TY_FN ty_u32 order_map_buckets(const order_map *m, TY_GLOBAL const order_key *ke
     return all;
 }
 
-/* `count` drawn keys, ascending, from `from` on; with `again` those of the slices that had too
- * many, which are put at `to`. Local memory: sums, the number of each bucket's first drawn key, and
- * the buckets. */
+/* `count` drawn keys, ascending, from `from` on, which is 0 or `count`; with `again` 1 those of the
+ * slices that had too many, with 2 those between the edges of each rank, which are put where the
+ * others are not. Local memory: sums, the number of each bucket's first drawn key, and the buckets.
+ */
 TY_KERNEL(TY_GROUP_SIZE)
-order_slices_map(TY_GLOBAL ty_u64 *state, TY_GLOBAL order_key *keys, ty_u64 from, ty_u64 to,
-                 ty_u32 count, ty_u64 slices_at, ty_u32 again TY_LOCAL_ARG)
+order_slices_map(TY_GLOBAL ty_u64 *state, TY_GLOBAL order_key *keys, ty_u64 from, ty_u32 count,
+                 ty_u64 slices_at, ty_u32 again TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     TY_GLOBAL ty_u32 *slices = (TY_GLOBAL ty_u32 *)(state + slices_at);
@@ -289,22 +380,29 @@ order_slices_map(TY_GLOBAL ty_u64 *state, TY_GLOBAL order_key *keys, ty_u64 from
     TY_LOCAL uint2 *buckets = (TY_LOCAL uint2 *)(begin + ORDER_BUCKETS + 8);
     ty_u32 drawn;
     ORDER_BEGIN();
-    if (!state[ORDER_N] || (again && !slices[ORDER_S_AGAIN]))
+    if (!state[ORDER_N] || (again == 1 && !slices[ORDER_S_AGAIN]))
         return;
-    if (again) {
-        drawn = order_slices_again(slices, keys, from, to, slices[ORDER_S_DRAWN], ty_local);
-        keys += to;
-    } else {
-        keys += from;
-        ORDER_BELOW(keys, count, ORDER_NAN, 0, drawn); /* the others are NaN, or none */
-    }
+    if (again == 1)
+        from = slices[ORDER_S_KEYS];
+    const ty_u64 other = from ? 0 : count;
+    if (again == 2 && state[ORDER_EDGES] >= ORDER_NEAR_EDGES)
+        again = 0;
+    if (again == 2)
+        drawn = order_slices_between(state, slices, keys, from, other, count,
+                                     (TY_LOCAL order_near *)begin);
+    else if (again)
+        drawn = order_slices_again(slices, keys, from, other, slices[ORDER_S_DRAWN], ty_local);
+    else
+        ORDER_BELOW(keys + from, count, ORDER_NAN, 0, drawn); /* the others are NaN, or none */
+    from = again ? other : from;
+    keys += from;
     const order_key low = drawn ? keys[0] : 0;
     const order_map m = order_map_begin(low, drawn ? keys[drawn - 1] - low : 0);
     TY_BARRIER();
     order_map_begins(&m, keys, drawn, (m.most >> m.shift) + 1, begin);
     const ty_u32 all = order_map_buckets(&m, keys, drawn, slices, buckets, ty_local);
     for (ty_u32 i = TY_LID; i < ORDER_SLICES_MOST; i += TY_GROUP_SIZE) {
-        slices[ORDER_S_COUNT + i] = 0;
+        order_slices_counts(slices)[i] = 0;
         slices[ORDER_S_FIRST + i] = drawn;
     }
     if (TY_LID == 0) {
@@ -314,6 +412,8 @@ order_slices_map(TY_GLOBAL ty_u64 *state, TY_GLOBAL order_key *keys, ty_u64 from
         slices[ORDER_S_DROP] = m.drop;
         slices[ORDER_S_AHEAD] = m.ahead;
         slices[ORDER_S_DRAWN] = drawn;
+        slices[ORDER_S_KEYS] = (ty_u32)from;
+        slices[ORDER_S_SIFTED] = 0;
         slices[ORDER_S_SLICES] = all;
         order_slices_set_key(slices, ORDER_S_LOW, low);
     }
@@ -332,68 +432,15 @@ TY_FN void order_slices_load(TY_GLOBAL const ty_u32 *slices, ty_u32 at, ty_u32 w
         ((TY_LOCAL uint4 *)to)[i] = from[i];
 }
 
-/* All whole tiles of packed samples, ORDER_EACH keys x[] of a work-item at a time; then what is
- * before and behind, one by one, with x[] where `counts` has a bit. TILE(x, counts) is done with
- * them. */
-#define ORDER_SLICES_PACKED(data, offset, n, TILE)                                                 \
-    do {                                                                                           \
-        TY_GLOBAL const ty_u8 *samples_ = (data) + (offset);                                       \
-        const ty_u32 start_ = (0u - (ty_u32)(ty_u64)samples_ & 15u) / ORDER_SIZE;                  \
-        const ty_u32 head_ = start_ < (n) ? start_ : (ty_u32)(n);                                  \
-        const ty_u64 full_ = ((n)-head_) / ORDER_TILE, tile_ = ORDER_TILE * ORDER_SIZE / 16;       \
-        const ty_u32 rest_ = (ty_u32)((n)-full_ * ORDER_TILE);                                     \
-        const ty_u64 tiles_ = full_ + (rest_ + ORDER_TILE - 1) / ORDER_TILE;                       \
-        TY_GLOBAL const ty_u8 *behind_ = samples_ + full_ * ORDER_TILE * ORDER_SIZE;               \
-        TY_GLOBAL const uint4 *vectors_ =                                                          \
-            (TY_GLOBAL const uint4 *)(samples_ + head_ * ORDER_SIZE);                              \
-        for (ty_u64 t_ = TY_GROUP; t_ < tiles_; t_ += TY_GROUPS) {                                 \
-            order_key x[ORDER_EACH];                                                               \
-            ty_u32 counts = (1u << ORDER_EACH) - 1;                                                \
-            if (t_ < full_)                                                                        \
-                order_load(vectors_ + t_ * tile_ + TY_LID, x);                                     \
-            for (ty_u32 j_ = 0; t_ >= full_ && j_ < ORDER_EACH; j_++) {                            \
-                const ty_u32 e_ = (ty_u32)(t_ - full_) * ORDER_TILE + j_ * TY_GROUP_SIZE + TY_LID; \
-                x[j_] = 0;                                                                         \
-                if (e_ < rest_)                                                                    \
-                    x[j_] = order_key_of(ty_word_at(                                               \
-                        (e_ < head_ ? samples_ : behind_) + e_ * ORDER_SIZE, ORDER_SIZE));         \
-                else                                                                               \
-                    counts &= ~(1u << j_);                                                         \
-            }                                                                                      \
-            TILE(x, counts);                                                                       \
-        }                                                                                          \
-    } while (0)
-
-/* The same of samples of any layout. */
-#define ORDER_SLICES_VIEW(TILE)                                                                    \
-    do {                                                                                           \
-        const ty_u64 tiles_ = (n + ORDER_TILE - 1) / ORDER_TILE;                                   \
-        const ty_u64 step_rows_ = TY_GROUP_SIZE / columns;                                         \
-        const ty_u64 step_columns_ = TY_GROUP_SIZE - step_rows_ * columns;                         \
-        for (ty_u64 t_ = TY_GROUP; t_ < tiles_; t_ += TY_GROUPS) {                                 \
-            order_key x[ORDER_EACH];                                                               \
-            ty_u32 counts = 0;                                                                     \
-            ty_u64 i_ = t_ * ORDER_TILE + TY_LID, row_ = i_ / columns;                             \
-            ty_u64 column_ = i_ - row_ * columns;                                                  \
-            TY_UNROLL                                                                              \
-            for (ty_u32 j_ = 0; j_ < ORDER_EACH; j_++, i_ += TY_GROUP_SIZE) {                      \
-                const int in_ = i_ < n && ORDER_COUNTS(b, row_, column_);                          \
-                x[j_] = in_ ? ORDER_KEY_AT(b, row_, column_) : 0;                                  \
-                counts |= (ty_u32)in_ << j_;                                                       \
-                TY_STEP(row_, column_, columns, step_rows_, step_columns_);                        \
-            }                                                                                      \
-            TILE(x, counts);                                                                       \
-        }                                                                                          \
-    } while (0)
-
 /* Local memory, in words: the buckets; from ORDER_SLICES_AT on a count of each slice. */
 #define ORDER_SLICES_AT (2 * ORDER_BUCKETS)
 
 /* Keys whose slices are looked up at once, so that one's wait is not the next one's. */
 #define ORDER_TOGETHER 8
 
-#define ORDER_SLICES_COUNT(x, counts)                                                              \
+#define ORDER_SLICES_COUNT(x, counts, some_nan)                                                    \
     do {                                                                                           \
+        (void)(some_nan);                                                                          \
         if ((counts) == (1u << ORDER_EACH) - 1) {                                                  \
             TY_UNROLL                                                                              \
             for (ty_u32 j_ = 0; j_ < ORDER_EACH; j_ += ORDER_TOGETHER) {                           \
@@ -419,19 +466,18 @@ TY_FN void order_slices_load(TY_GLOBAL const ty_u32 *slices, ty_u32 at, ty_u32 w
 /* The group's counts to those of all. */
 TY_FN void order_slices_end(TY_GLOBAL ty_u32 *slices, TY_LOCAL const ty_u32 *counts)
 {
-    TY_GLOBAL ty_u64 *pairs = (TY_GLOBAL ty_u64 *)(slices + ORDER_S_COUNT);
     TY_BARRIER();
-    for (ty_u32 i = TY_LID; i < ORDER_SLICES_MOST / 2; i += TY_GROUP_SIZE) {
-        const ty_u32 low = counts[2 * i], high = counts[2 * i + 1];
-        if (low || high)
-            TY_ADD_WIDE(pairs + i, low | (ty_u64)high << 32);
-    }
+    for (ty_u32 i = TY_LID; i < ORDER_SLICES_MOST; i += TY_GROUP_SIZE)
+        if (counts[i])
+            TY_ADD_WIDE(order_slices_counts(slices) + i, (ty_u64)counts[i]);
 }
 
 #define ORDER_SLICES_BEGIN()                                                                       \
     TY_LOCAL const uint2 *buckets = (TY_LOCAL const uint2 *)ty_local;                              \
     const ty_u32 first = TY_LOCAL_ADDRESS(ty_local) + 4 * ORDER_SLICES_AT;                         \
-    if (!state[ORDER_N] || (again && !slices[ORDER_S_AGAIN]))                                      \
+    if (!state[ORDER_N] || (again == 1 && !slices[ORDER_S_AGAIN]))                                 \
+        return;                                                                                    \
+    if (slices[ORDER_S_SIFTED] && TY_GROUP >= order_keys_groups(state[ORDER_KEPT]))                \
         return;                                                                                    \
     const order_map m = order_map_of(slices);                                                      \
     order_slices_load(slices, ORDER_S_BUCKET, 2 * ORDER_BUCKETS, ty_local);                        \
@@ -441,26 +487,33 @@ TY_FN void order_slices_end(TY_GLOBAL ty_u32 *slices, TY_LOCAL const ty_u32 *cou
 
 TY_KERNEL_DENSE(TY_GROUP_SIZE, 5)
 order_slices_count_packed(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n,
-                          TY_GLOBAL ty_u64 *state, ty_u64 slices_at, ty_u32 again TY_LOCAL_ARG)
+                          TY_GLOBAL ty_u64 *state, ty_u64 slices_at,
+                          TY_GLOBAL const order_key *kept, ty_u32 again TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     TY_GLOBAL ty_u32 *slices = (TY_GLOBAL ty_u32 *)(state + slices_at);
     ORDER_BEGIN();
     ORDER_SLICES_BEGIN();
-    ORDER_SLICES_PACKED(data, offset, n, ORDER_SLICES_COUNT);
+    if (slices[ORDER_S_SIFTED])
+        ORDER_READ_KEYS(kept, state[ORDER_KEPT], ORDER_SLICES_COUNT);
+    else
+        ORDER_READ_PACKED(data, offset, n, order_load, ORDER_SLICES_COUNT);
     order_slices_end(slices, ty_local + ORDER_SLICES_AT);
 }
 
 TY_KERNEL_DENSE(TY_GROUP_SIZE, 5)
 order_slices_count_view(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked, ty_u64 b,
                         ty_u64 columns, ty_u64 n, TY_GLOBAL ty_u64 *state, ty_u64 slices_at,
-                        ty_u32 again TY_LOCAL_ARG)
+                        TY_GLOBAL const order_key *kept, ty_u32 again TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     TY_GLOBAL ty_u32 *slices = (TY_GLOBAL ty_u32 *)(state + slices_at);
     ORDER_BEGIN();
     ORDER_SLICES_BEGIN();
-    ORDER_SLICES_VIEW(ORDER_SLICES_COUNT);
+    if (slices[ORDER_S_SIFTED])
+        ORDER_READ_KEYS(kept, state[ORDER_KEPT], ORDER_SLICES_COUNT);
+    else
+        ORDER_READ_VIEW(ORDER_SLICES_COUNT);
     order_slices_end(slices, ty_local + ORDER_SLICES_AT);
 }
 /* SPDX-License-Identifier: Apache-2.0 */

@@ -10,27 +10,31 @@
 #define ORDER_CELLS 1024
 
 /* One word each. */
-#define ORDER_N      0 /* keys that are left to search; 0: none, and the kernels return at once */
+#define ORDER_N      0 /* samples to search; 0: none, and the kernels return at once */
 #define ORDER_DRAWN  1 /* of the positions drawn, those whose samples count */
-#define ORDER_KEPT   2 /* keys written for the next level */
+#define ORDER_KEPT   2 /* keys that went through a sieve */
 #define ORDER_EDGES  3 /* edges there are */
-#define ORDER_FAILED 4 /* nonzero: some rank was not found */
+#define ORDER_OVER   4 /* nonzero: more keys went through than 32 bits count */
 #define ORDER_COUNT  5 /* samples that count */
+#define ORDER_TOP_IS 6 /* nonzero: the largest key is looked for, and it is no NaN */
+#define ORDER_FAILED 7 /* nonzero: some rank was not found */
+#define ORDER_NANS   8 /* NaN that a sieve counted */
 
-/* ORDER_RANKS words each, padded: of each rank the rank among the keys that are left, the gap
- * between two keys that it is in (both outside), the keys of that gap, its rank among them, and
- * what became of it. */
-#define ORDER_RANK      16
-#define ORDER_LOW       (ORDER_RANK + 256)
-#define ORDER_HIGH      (ORDER_LOW + 256)
-#define ORDER_GAP_COUNT (ORDER_HIGH + 256)
-#define ORDER_GAP_RANK  (ORDER_GAP_COUNT + 256)
-#define ORDER_WHAT      (ORDER_GAP_RANK + 256)
-#define ORDER_EDGE      (ORDER_WHAT + 256)         /* ORDER_TABLE keys, ascending */
-#define ORDER_WANTED    (ORDER_EDGE + ORDER_TABLE) /* whether the gap before an edge is searched */
-#define ORDER_CELL      (ORDER_WANTED + ORDER_TABLE) /* counts: 2e before edge e, 2e+1 equal */
-#define ORDER_UPPER     (ORDER_CELL + ORDER_CELLS)   /* of a search by all groups, of each digit: */
-#define ORDER_WORDS     (ORDER_UPPER + 32)           /* ORDER_SLOTS digits above, and ranks there */
+/* ORDER_RANKS words each, padded: of each rank the rank among the keys that are counted in slices,
+ * its slice, the list of this, the rank in the slice, and what became of it; the two edges that it
+ * is between. */
+#define ORDER_RANK     16
+#define ORDER_SLICE    (ORDER_RANK + 256)
+#define ORDER_LIST     (ORDER_SLICE + 256)
+#define ORDER_IN_SLICE (ORDER_LIST + 256)
+#define ORDER_WHAT     (ORDER_IN_SLICE + 256)
+#define ORDER_FROM     (ORDER_WHAT + 256)
+#define ORDER_TO       (ORDER_FROM + 256)
+#define ORDER_EDGE     (ORDER_TO + 256)             /* ORDER_TABLE keys, ascending */
+#define ORDER_WANTED   (ORDER_EDGE + ORDER_TABLE)   /* whether the gap before an edge is searched */
+#define ORDER_CELL     (ORDER_WANTED + ORDER_TABLE) /* counts: 2e before edge e, 2e+1 equal */
+#define ORDER_UPPER    (ORDER_CELL + ORDER_CELLS)   /* of a search by all groups, of each digit: */
+#define ORDER_WORDS    (ORDER_UPPER + 32)           /* ORDER_SLOTS digits above, and ranks there */
 
 /* ORDER_WHAT */
 #define ORDER_FOUND  0
@@ -42,10 +46,9 @@
 #define ORDER_RUN       1024  /* keys that a group sorts */
 #define ORDER_MERGED    16    /* long runs, at most, that become one */
 #define ORDER_FEW_KEYS  8192  /* so few, in short runs, become one run at once */
-#define ORDER_MOST_KEYS 32768 /* that are passed on, of those drawn */
+#define ORDER_MOST_KEYS 16384 /* that are passed on, of those drawn */
 /* Of a group of so many work-items, those that find one key's place. */
 #define ORDER_TEAM(group_size) ((group_size) < 16 ? (group_size) : 16)
-#define ORDER_EXTRA            256 /* keys that a group keeps besides those of one tile */
 
 #define ORDER_DIGIT_BITS 11
 #define ORDER_DIGITS     (1u << ORDER_DIGIT_BITS)
@@ -63,6 +66,8 @@
 #define ORDER_SLICES      4096 /* slices of a bucket, at most, and all there should be */
 #define ORDER_SLICES_MOST 9216 /* more than there are: twice as many, and one a bucket */
 #define ORDER_STAGE_EXTRA 1024 /* words of keys on a group's stage besides a tile's */
+#define ORDER_NEAR_EDGES  32   /* fewer edges than these have their drawn keys picked; */
+#define ORDER_NEAR_EQUAL  64   /* of those equal to an edge so many */
 #define ORDER_SHORT       512  /* keys of a list whose order is looked at */
 
 /* Where numbers lie, in 32-bit words: the map's, then what the kernels tell each other. */
@@ -79,12 +84,12 @@
 #define ORDER_S_REDO   11 /* a list had not the space for its keys */
 #define ORDER_S_LOST   12 /* there is none */
 
-/* Of each bucket two; then one each of slices: its keys, the number of its first drawn key, and a
- * byte, its list; then of lists, 256 each: the key left out (two words); its slice and the bucket
+/* Of each bucket two; of each slice two, its keys, and one, the number of its first drawn key, and
+ * a byte, its list; then of lists, 256 each: the key left out (two words); its slice and the bucket
  * of this; where it begins, keys it has space for, and keys. */
 #define ORDER_S_BUCKET 16
 #define ORDER_S_COUNT  (ORDER_S_BUCKET + 2 * ORDER_BUCKETS)
-#define ORDER_S_FIRST  (ORDER_S_COUNT + ORDER_SLICES_MOST)
+#define ORDER_S_FIRST  (ORDER_S_COUNT + 2 * ORDER_SLICES_MOST)
 #define ORDER_S_LIST   (ORDER_S_FIRST + ORDER_SLICES_MOST + 4)
 #define ORDER_S_KEY    (ORDER_S_LIST + ORDER_SLICES_MOST / 4)
 #define ORDER_S_SLICE  (ORDER_S_KEY + 512)
@@ -92,7 +97,38 @@
 #define ORDER_S_AT     (ORDER_S_WITHIN + 256)
 #define ORDER_S_SPACE  (ORDER_S_AT + 256)
 #define ORDER_S_FILL   (ORDER_S_SPACE + 256)
-#define ORDER_S_WORDS  (ORDER_S_FILL + 256)
+#define ORDER_S_SIFT   (ORDER_S_FILL + 256)
+
+/* Of a sieve (order_sift.cl): the least key that has a cell of its own (two words), bits of a
+ * distance that are dropped, its bits below the cell's, the largest distance; whether keys equal to
+ * edges are left out, and the two that most are; whether only the keys that went through count now;
+ * whether there is space for all edges; where the map's drawn keys begin; of each edge the slice of
+ * the keys that were left out, and a byte of each cell. */
+#define ORDER_SIFT_EDGES   20    /* edges, at most, and */
+#define ORDER_SIFT_RANKS   18    /* the ranks that have so many */
+#define ORDER_SIFT_CELLS   16384 /* a power of two */
+#define ORDER_SIFT_GAPS    9     /* gaps, at most, whose keys are counted, and the last */
+#define ORDER_SIFT_LANES   32
+#define ORDER_SIFT_EXTRA   2048 /* words of keys on a group's stage besides a tile's */
+#define ORDER_S_CELL_LOW   ORDER_S_SIFT
+#define ORDER_S_CELL_DROP  (ORDER_S_SIFT + 2)
+#define ORDER_S_CELL_SHIFT (ORDER_S_SIFT + 3)
+#define ORDER_S_CELL_MOST  (ORDER_S_SIFT + 4)
+#define ORDER_S_EQUAL      (ORDER_S_SIFT + 5)
+#define ORDER_S_OFTEN      (ORDER_S_SIFT + 6)
+#define ORDER_S_SIFTED     (ORDER_S_SIFT + 8)
+#define ORDER_S_FITS       (ORDER_S_SIFT + 9)
+#define ORDER_S_KEYS       (ORDER_S_SIFT + 10)
+#define ORDER_S_EDGE       (ORDER_S_SIFT + 12)
+#define ORDER_S_TABLE      (ORDER_S_EDGE + 32)
+#define ORDER_S_WORDS      (ORDER_S_TABLE + ORDER_SIFT_CELLS / 4)
+/* Where things lie in a group's local memory, in words. */
+#define ORDER_SF_EDGE   (ORDER_SIFT_CELLS / 4)
+#define ORDER_SF_GAP    (ORDER_SF_EDGE + 2 * ORDER_NEAR_EDGES)
+#define ORDER_SF_EQUAL  (ORDER_SF_GAP + ORDER_SIFT_GAPS * ORDER_SIFT_LANES)
+#define ORDER_SF_STAGED (ORDER_SF_EQUAL + ORDER_SIFT_EDGES * ORDER_SIFT_LANES)
+#define ORDER_SF_LOW    (ORDER_SF_STAGED + 16) /* of eight crews; the least key of the cells */
+#define ORDER_SF_STAGE  (ORDER_SF_LOW + 4)
 
 #endif
 /* SPDX-License-Identifier: Apache-2.0 */
