@@ -32,15 +32,11 @@ static int count(const filling *w, form form, const tally_output *output)
                                            .weights = w->f->storage ? &weights : NULL,
                                            .progress = w->large ? fill_stopped : NULL,
                                            .user = &state};
-    own_plan *own = filler_plan(w, form);
+    own_plan *own = filler_begin(w, form, views, &state);
     if (!own)
         return 0;
-    for (uint32_t d = 0; d < w->f->dimensions; d++)
-        views[d] = array_view(&w->samples[d]);
-    state = lock_release(w->samples[0].n);
     const tally_status status = lib.execute(own->plan, views, &options, output, NULL);
-    lock_acquire(state);
-    own->users--;
+    filler_end(own, state);
     return !status;
 }
 

@@ -73,8 +73,10 @@ enum { AT_ONCE = 512, LANES = sizeof(lanes) / sizeof(double) };
 filler *filler_of(PyObject *capsule);
 /* Whether all axes have so few bins that it costs little to count with flow bins beside them. */
 int filler_is_short(const filler *f);
-/* A plan that is used until own_plan's users are one less; NULL: the library makes none. */
-own_plan *filler_plan(const filling *w, form form);
+/* Around a call of the library: its plan and views, and without the interpreter's lock where that
+ * pays; NULL, and nothing to end, where there is no plan. */
+own_plan *filler_begin(const filling *w, form form, tally_view *views, PyThreadState **state);
+void filler_end(own_plan *own, PyThreadState *state);
 
 /* ---- samples in no bin (outside.c) ---- */
 

@@ -38,7 +38,8 @@ static void key_of(const filling *w, form form, unsigned char key[NAME_BYTES])
         key[3 + d] = (unsigned char)w->samples[d].dtype;
 }
 
-own_plan *filler_plan(const filling *w, form form)
+/* Its users are one more; NULL: the library makes none. */
+static own_plan *take_plan(const filling *w, form form)
 {
     filler *f = w->f;
     unsigned char key[NAME_BYTES];
@@ -146,4 +147,19 @@ PyObject *fast_filler(PyObject *self, PyObject *args)
             PyErr_SetString(PyExc_ValueError, "filler: axes of two forms are expected");
     }
     return capsule;
+}
+
+own_plan *filler_begin(const filling *w, form form, tally_view *views, PyThreadState **state)
+{
+    own_plan *own = take_plan(w, form);
+    for (uint32_t d = 0; own && d < w->f->dimensions; d++)
+        views[d] = array_view(&w->samples[d]);
+    *state = own ? lock_release(w->samples[0].n) : NULL;
+    return own;
+}
+
+void filler_end(own_plan *own, PyThreadState *state)
+{
+    lock_acquire(state);
+    own->users--;
 }

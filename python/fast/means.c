@@ -187,16 +187,12 @@ static int find_statistics(filling *w, form form, const moments *bins, const mom
                                               .weights = bins->weights ? &weights : NULL,
                                               .progress = w->large ? fill_stopped : NULL,
                                               .user = &state};
-    own_plan *own = filler_plan(w, form);
+    own_plan *own = filler_begin(w, form, views, &state);
     if (!own)
         return 0;
-    for (uint32_t d = 0; d < w->f->dimensions; d++)
-        views[d] = array_view(&w->samples[d]);
-    state = lock_release(w->samples[0].n);
     const tally_status status =
         lib.bin_statistics(own->plan, views, &values, 1, &options, &to, &outside, NULL);
-    lock_acquire(state);
-    own->users--;
+    filler_end(own, state);
     return !status;
 }
 
