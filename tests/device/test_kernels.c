@@ -19,6 +19,7 @@
 #include "check.h"
 #include "draw.h"
 #include "drivers.h"
+#include "method_plan.h"
 
 enum { most_bytes = 20011, slots_most = 256 };
 
@@ -35,20 +36,6 @@ static const char *method_at(uint32_t i)
                                : !*wanted || !strcmp(info.name, wanted);
     const char *kind = device == TALLY_DEVICE_CUDA ? "cuda" : "opencl";
     return named && strstr(info.devices, kind) ? info.name : "";
-}
-
-static tally_plan *make_plan(const char *method, tally_dtype dtype, tally_error *error)
-{
-    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
-    tally_plan *plan = NULL;
-    uint64_t bins = !strcmp(method, "private-register") || !strcmp(method, "reduce-tree") ? 8
-                    : !strcmp(method, "podlozhnyuk-64")                                   ? 64
-                                                                                          : 256;
-    o.axes[0] = tally_axis_even(bins, 0, 256);
-    o.dtypes[0] = dtype;
-    o.method = method;
-    o.counter = !strncmp(method, "saturating", 10) ? TALLY_COUNTER_U16SAT : TALLY_COUNTER_U64;
-    return tally_plan_create(context, &o, &plan, error) == TALLY_OK ? plan : NULL;
 }
 
 /* "method trish counts u8 i8, not f32"; and the one that sums weights. */
@@ -82,7 +69,7 @@ static void small_method(const char *method, tally_dtype dtype, const void *data
     static const uint64_t lengths[] = {0, 1, 3, 63, 64, 65, 255, 1021, 5003};
     tally_error error = {""};
     char what[96];
-    tally_plan *plan = make_plan(method, dtype, &error);
+    tally_plan *plan = make_plan(context, method, dtype, &error);
     if (!plan) {
         int refused = takes_others(&error) || strstr(error.message, "work-item a bin") ||
                       strstr(error.message, "no float64");
@@ -134,7 +121,7 @@ static void tag(unsigned long runs)
 {
     static unsigned char data[most_bytes + 4];
     tally_error error = {""};
-    tally_plan *plan = make_plan("podlozhnyuk-256-tag", TALLY_U8, &error);
+    tally_plan *plan = make_plan(context, "podlozhnyuk-256-tag", TALLY_U8, &error);
     CHECK_SAY(plan != NULL, "podlozhnyuk-256-tag: plan: %s", error.message);
     unsigned wrong = 0;
     for (unsigned long r = 0; plan && r < runs; r++) {
@@ -164,7 +151,7 @@ static void many_method(const char *method, void *memory, uint64_t n, unsigned c
     tally_output output = TALLY_OUTPUT_INIT;
     tally_execute_options options = TALLY_EXECUTE_OPTIONS_INIT;
     tally_error error = {"other counts"};
-    tally_plan *plan = make_plan(method, TALLY_U8, &error);
+    tally_plan *plan = make_plan(context, method, TALLY_U8, &error);
     if (!plan && takes_others(&error))
         return;
     tally_view view = tally_view_1d(memory, TALLY_U8, n);

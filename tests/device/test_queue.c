@@ -16,6 +16,7 @@
 #include "gpu/dynlib.h"
 #include "gpu/method.h"
 #include "gpu/opencl_api.h"
+#include "method_plan.h"
 #include "plan/registry.h"
 
 enum { most_samples = 40009, batches = 3, most_cells = batches * 512 };
@@ -34,22 +35,7 @@ static int load(void)
                           sizeof reason) != NULL;
 }
 
-/* ---- plans and counts ---- */
-
-static tally_plan *make_plan(tally_context *context, const char *method, tally_dtype dtype,
-                             tally_error *error)
-{
-    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
-    tally_plan *plan = NULL;
-    uint64_t bins = !strcmp(method, "private-register") || !strcmp(method, "reduce-tree") ? 8
-                    : !strcmp(method, "podlozhnyuk-64")                                   ? 64
-                                                                                          : 256;
-    o.axes[0] = tally_axis_even(bins, 0, 256);
-    o.dtypes[0] = dtype;
-    o.method = method;
-    o.counter = !strncmp(method, "saturating", 10) ? TALLY_COUNTER_U16SAT : TALLY_COUNTER_U64;
-    return tally_plan_create(context, &o, &plan, error) ? NULL : plan;
-}
+/* ---- counts ---- */
 
 /* Counts `view` and, as the reference, the same samples on the host. */
 static int counts_right(const tally_plan *plan, const tally_view *view, const void *host,
