@@ -15,13 +15,14 @@
 #include <time.h>
 
 #include "../../common/edge_values.h"
+#include "counted.h"
 #include "draw.h"
 #include "drivers.h"
 #include "open_device.h"
 
 #include <tally/tally.h>
 
-enum { most_samples = 60013, few_bins = 3000, most_bins = 70000, kinds = 6, rounded = 6 };
+enum { most_samples = 60013, few_bins = 3000, kinds = 6, rounded = 6 };
 
 static tally_context *device;
 static int checks, failed, left_out;
@@ -117,46 +118,6 @@ static void fill(tally_dtype dtype, uint64_t count)
 
 /* ---- counting ---- */
 
-typedef struct answer {
-    uint64_t counts[most_bins];
-    tally_flows flows;
-} answer;
-
-static void die(const char *what, const tally_error *error)
-{
-    fprintf(stderr, "FAILED: %s: %s\n", what, error->message);
-    exit(1);
-}
-
-/* NULL where the device has too little local memory. */
-static tally_plan *make_plan(const char *method, tally_dtype dtype, const tally_axis *axis)
-{
-    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
-    tally_plan *plan = NULL;
-    tally_error error = {""};
-    o.axes[0] = *axis;
-    o.dtypes[0] = dtype;
-    o.method = method;
-    tally_status status = tally_plan_create(device, &o, &plan, &error);
-    if (status && (status != TALLY_ERROR_UNSUPPORTED || !strstr(error.message, "local memory")))
-        die(method, &error);
-    return plan;
-}
-
-static void count(const tally_plan *plan, int reference, tally_dtype dtype, uint64_t skip,
-                  answer *a)
-{
-    tally_view view =
-        tally_view_1d((char *)data + skip * tally_dtype_bytes(dtype), dtype, samples - skip);
-    tally_output out = TALLY_OUTPUT_INIT;
-    tally_error error = {""};
-    memset(a, 0, sizeof *a);
-    out.counts = a->counts;
-    out.flows = &a->flows;
-    if ((reference ? tally_execute_reference : tally_execute)(plan, &view, NULL, &out, &error))
-        die(tally_plan_method(plan), &error);
-}
-
 static void note_kind(const tally_plan *plan)
 {
     const char *words = tally_plan_describe(plan);
@@ -177,12 +138,17 @@ static void check(tally_dtype dtype, int kind, const char *method, uint64_t most
     tally_axis axis = tally_axis_edges(edge_count - 1, edges);
     axis.last = next() % 2 ? TALLY_LAST_OPEN : TALLY_LAST_CLOSED;
     fill(dtype, edge_count);
-    tally_plan *plan = make_plan(method, dtype, &axis);
+    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1, .method = method};
+    o.axes[0] = axis;
+    o.dtypes[0] = dtype;
+    tally_plan *plan = plan_by(device, &o);
     left_out += !plan;
     if (!plan)
         return;
-    count(plan, 1, dtype, skip, &want);
-    count(plan, 0, dtype, skip, &got);
+    tally_view view =
+        tally_view_1d((char *)data + skip * tally_dtype_bytes(dtype), dtype, samples - skip);
+    count(plan, 1, &view, &want);
+    count(plan, 0, &view, &got);
     note_kind(plan);
     checks++;
     if (memcmp(&got, &want, sizeof got)) {

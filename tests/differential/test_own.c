@@ -13,13 +13,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "counted.h"
 #include "draw.h"
 #include "drivers.h"
 #include "open_device.h"
 
 #include <tally/tally.h>
 
-enum { most_samples = 400007, most_bins = 3000 };
+enum { most_samples = 400007 };
 
 static tally_context *device, *host;
 static int checks, failed, left_out;
@@ -97,25 +98,12 @@ static void fill(tally_dtype dtype, double (*draw)(uint64_t))
 
 /* ---- counting ---- */
 
-typedef struct answer {
-    uint64_t counts[most_bins];
-    tally_flows flows;
-} answer;
-
-static void die(const char *what, const tally_error *error)
-{
-    fprintf(stderr, "FAILED: %s: %s\n", what, error->message);
-    exit(1);
-}
-
 /* NULL where the device has too little local memory. */
 static tally_plan *make_plan(tally_context *context, const char *method, const char *set,
                              tally_dtype dtype, uint64_t bins)
 {
     tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
     tally_setting settings[8];
-    tally_plan *plan = NULL;
-    tally_error error = {""};
     char text[128], *rest = NULL;
     snprintf(text, sizeof text, "%s", set);
     for (char *one = strtok_r(text, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
@@ -127,35 +115,25 @@ static tally_plan *make_plan(tally_context *context, const char *method, const c
     o.axes[0] = tally_axis_even(bins, 0, dtype == TALLY_U16 ? 65535 : 1);
     o.dtypes[0] = dtype;
     o.method = method;
-    tally_status status = tally_plan_create(context, &o, &plan, &error);
-    if (status && (status != TALLY_ERROR_UNSUPPORTED || !strstr(error.message, "local memory")))
-        die(method, &error);
-    return plan;
+    return plan_by(context, &o);
 }
 
-static void count(const tally_plan *plan, tally_dtype dtype, uint64_t skip, answer *a)
+static tally_view view_from(uint64_t skip, tally_dtype dtype)
 {
-    tally_view view =
-        tally_view_1d((char *)&data + skip * tally_dtype_bytes(dtype), dtype, samples - skip);
-    tally_output out = TALLY_OUTPUT_INIT;
-    tally_error error = {""};
-    memset(a, 0, sizeof *a);
-    out.counts = a->counts;
-    out.flows = &a->flows;
-    if (tally_execute(plan, &view, NULL, &out, &error))
-        die(tally_plan_method(plan), &error);
+    return tally_view_1d((char *)&data + skip * tally_dtype_bytes(dtype), dtype, samples - skip);
 }
 
 static void compare(const char *method, const char *set, tally_dtype dtype, uint64_t bins,
                     uint64_t skip, const char *input, const answer *want)
 {
     static answer got;
+    const tally_view view = view_from(skip, dtype);
     tally_plan *plan = make_plan(device, method, set, dtype, bins);
     left_out += !plan;
     /* Once more from what the first count left on the device, with one of the inputs. */
     const int times = !plan ? 0 : samples == most_samples && !strcmp(input, "mostly") ? 2 : 1;
     for (int i = 0; i < times; i++) {
-        count(plan, dtype, skip, &got);
+        count(plan, 0, &view, &got);
         checks++;
         if (memcmp(&got, want, sizeof got)) {
             failed++;
@@ -182,8 +160,9 @@ static void check_input(tally_dtype dtype, uint64_t bins, size_t input)
     static answer want;
     uint64_t skip = next() % 8;
     fill(dtype, inputs[input].draw);
+    const tally_view view = view_from(skip, dtype);
     tally_plan *plan = make_plan(host, "serial", "", dtype, bins);
-    count(plan, dtype, skip, &want);
+    count(plan, 0, &view, &want);
     tally_plan_destroy(plan);
     for (size_t i = 0; i < sizeof packed16_sets / sizeof *packed16_sets; i++)
         compare("packed16", packed16_sets[i], dtype, bins, skip, inputs[input].name, &want);
