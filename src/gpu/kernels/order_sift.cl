@@ -32,9 +32,10 @@
 
 /* ---- the cells ---- */
 
+/* A cell is the upper bits of a key's distance from the least. */
 typedef struct order_cells {
-    order_key low;
-    ty_u32 drop, shift, most;
+    order_key low;            /* the least; those before are in the first cell too, */
+    ty_u32 drop, shift, most; /* and those further than `most` in the last */
 } order_cells;
 
 TY_FN ty_u32 order_cell_of(const order_cells *c, order_key key)
@@ -81,7 +82,7 @@ TY_FN order_cells order_cells_begin(TY_GLOBAL const ty_u64 *state)
     return c;
 }
 
-/* The byte of a cell. */
+/* The byte of a cell, which says what is done with its keys. */
 TY_FN ty_i32 order_cell_byte(TY_GLOBAL const ty_u64 *state, const order_cells *c, ty_u32 cell)
 {
     TY_GLOBAL const ty_u64 *edges = state + ORDER_EDGE;
@@ -135,14 +136,18 @@ order_sift_table(TY_GLOBAL ty_u64 *state, ty_u64 slices_at TY_LOCAL_ARG)
 
 /* ---- the reading ---- */
 
-/*
- * Local memory, in words:
+/* Local memory, in words:
  *
- *     0               a byte of each cell
- *     ORDER_SF_EDGE   the edges; then counters of gaps and edges, one for each lane, and sums
- *     ORDER_SF_STAGE  keys that are kept, on their way
+ *     0                a byte of each cell
+ *     ORDER_SF_EDGE    the edges
+ *     ORDER_SF_GAP     a counter of each gap for each lane,
+ *     ORDER_SF_EQUAL   and of the keys equal to each edge
+ *     ORDER_SF_STAGED  of each crew how many keys it keeps, and where they go
+ *     ORDER_SF_LOW     the least key of the cells
+ *     ORDER_SF_STAGE   of each crew keys that are kept, on their way
  */
-/* Work-items that keep keys together, so that they wait for each other alone. */
+
+/* A crew: work-items that keep keys together, so that they wait for each other alone. */
 #if TY_WARP == 32
 #define ORDER_CREW        32
 #define ORDER_CREW_MEET() TY_WARP_SYNC()
@@ -166,7 +171,7 @@ typedef struct order_sift {
     order_cells cells;
     order_key often, second; /* edges that many keys are equal to, if `equal` */
     ty_u32 equal;
-    ty_u32 even, odd, tiles;         /* counters, and the tiles in them */
+    ty_u32 even, odd, tiles; /* six bits of each gap with an even and an odd number; their tiles */
     ty_u32 nan, is_often, is_second; /* keys so far */
 } order_sift;
 
@@ -194,7 +199,7 @@ TY_FN order_sift order_sift_begin(TY_GLOBAL const ty_u64 *state, TY_GLOBAL const
     return s;
 }
 
-/* The counters to local memory. */
+/* The counters go to local memory before they are full. */
 TY_FN void order_sift_counts(order_sift *s, TY_LOCAL ty_u32 *area)
 {
     const ty_u32 lane = TY_LID % ORDER_SIFT_LANES;
