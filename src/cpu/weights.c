@@ -44,66 +44,49 @@ static size_t state_bytes(const ty_job *job)
     return job->plan->active_count * lay_out(job->plan).bytes;
 }
 
-void ty_weights_f64(const void *from, tally_dtype dtype, size_t n, double *w)
-{
-#define LOAD(type)                                                                                 \
+#define LOAD(type, to)                                                                             \
     for (size_t i = 0; i < n; i++) {                                                               \
         type x;                                                                                    \
         memcpy(&x, (const unsigned char *)from + i * sizeof x, sizeof x);                          \
-        w[i] = (double)x;                                                                          \
+        w[i] = (to)x;                                                                              \
     }                                                                                              \
-    break
+    break;
+#define LOAD_SMALL_INTEGERS(to)                                                                    \
+    case TALLY_U8:                                                                                 \
+        LOAD(uint8_t, to)                                                                          \
+    case TALLY_I8:                                                                                 \
+        LOAD(int8_t, to)                                                                           \
+    case TALLY_U16:                                                                                \
+        LOAD(uint16_t, to)                                                                         \
+    case TALLY_I16:                                                                                \
+        LOAD(int16_t, to)                                                                          \
+    case TALLY_U32:                                                                                \
+        LOAD(uint32_t, to)                                                                         \
+    case TALLY_I32:                                                                                \
+        LOAD(int32_t, to)
+
+void ty_weights_f64(const void *from, tally_dtype dtype, size_t n, double *w)
+{
     switch (dtype) {
-    case TALLY_U8:
-        LOAD(uint8_t);
-    case TALLY_I8:
-        LOAD(int8_t);
-    case TALLY_U16:
-        LOAD(uint16_t);
-    case TALLY_I16:
-        LOAD(int16_t);
-    case TALLY_U32:
-        LOAD(uint32_t);
-    case TALLY_I32:
-        LOAD(int32_t);
+        LOAD_SMALL_INTEGERS(double)
     case TALLY_U64:
-        LOAD(uint64_t);
+        LOAD(uint64_t, double)
     case TALLY_I64:
-        LOAD(int64_t);
+        LOAD(int64_t, double)
     case TALLY_F32:
-        LOAD(float);
+        LOAD(float, double)
     default:
-        LOAD(double);
+        LOAD(double, double)
     }
-#undef LOAD
 }
 
 void ty_weights_i64(const void *from, tally_dtype dtype, size_t n, int64_t *w)
 {
-#define LOAD(type)                                                                                 \
-    for (size_t i = 0; i < n; i++) {                                                               \
-        type x;                                                                                    \
-        memcpy(&x, (const unsigned char *)from + i * sizeof x, sizeof x);                          \
-        w[i] = (int64_t)x;                                                                         \
-    }                                                                                              \
-    break
     switch (dtype) {
-    case TALLY_U8:
-        LOAD(uint8_t);
-    case TALLY_I8:
-        LOAD(int8_t);
-    case TALLY_U16:
-        LOAD(uint16_t);
-    case TALLY_I16:
-        LOAD(int16_t);
-    case TALLY_U32:
-        LOAD(uint32_t);
-    case TALLY_I32:
-        LOAD(int32_t);
+        LOAD_SMALL_INTEGERS(int64_t)
     default:
-        LOAD(int64_t);
+        LOAD(int64_t, int64_t)
     }
-#undef LOAD
 }
 
 /* To the nearest, ties to even; any number where that is no int64. (llrint is a call.) */
