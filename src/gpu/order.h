@@ -26,6 +26,7 @@ typedef struct ty_order_sizes {
     uint64_t many;
     uint32_t listed; /* lists have space for a share of the samples, and for so many */
     uint64_t sifted; /* of so many samples, few ranks are searched after a sieve */
+    int rescue;      /* whether ranks that are lost are searched by digits */
     uint64_t middle; /* bytes of keys, at most, that are read for each of their digits */
 } ty_order_sizes;
 extern ty_order_sizes ty_order_sizes_used;

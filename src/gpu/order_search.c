@@ -18,7 +18,8 @@ ty_order_sizes ty_order_sizes_used = {.draw = 1 << 17,
                                       .many = 64,
                                       .middle = 1 << 27,
                                       .listed = 1 << 12,
-                                      .sifted = 1 << 24};
+                                      .sifted = 1 << 24,
+                                      .rescue = 1};
 
 enum { PUT = 16 /* words of one order_put */ };
 

@@ -164,7 +164,9 @@ static tally_status by_slices(const ty_order_run *r, uint64_t g, const sizes *z,
         status = fill(r, g, z, 1, error);
     if (!status)
         status = TY_ORDER_LAUNCH(r, "order_lists_select", r->each, digits, select, error);
-    return status ? status : ty_order_by_digits(r, g, 1, 1, error);
+    if (!status && ty_order_sizes_used.rescue)
+        status = ty_order_by_digits(r, g, 1, 1, error);
+    return status;
 }
 
 tally_status ty_order_by_slices(ty_order_run *r, tally_error *error)

@@ -24,7 +24,7 @@ enum { most = 150000, most_ranks = 300 };
 
 static tally_context *device;
 static const ty_order_sizes standard = {1 << 17, 1 << 20, 88,      1 << 14, 1 << 20,
-                                        64,      1 << 12, 1 << 24, 1 << 27};
+                                        64,      1 << 12, 1 << 24, 1,       1 << 27};
 
 /* One sample's bits; kinds make easy and hard cases. */
 static uint64_t draw_sample(tally_dtype dtype, int kind, uint64_t i, uint64_t n)
@@ -333,6 +333,54 @@ static void check_far(const memories *m)
     CHECK(!memcmp(m->want, m->got, count * sizeof *samples));
 }
 
+/* One number for the sieve, of few ranks: all different; ten; two, with their neighbours far away
+ * or beside them, and some others; some NaN; all near each other, but few. */
+static double sieve_number(int kind)
+{
+    const uint64_t part = below(100);
+    if (kind == 1)
+        return (double)below(10);
+    if (kind == 2 && part < 90)
+        return part & 1 ? 3 : 5;
+    if (kind == 3 && part < 90)
+        return part & 1 ? 1 : 1 + 0x1p-23;
+    if (kind == 4 && part < 30)
+        return NAN;
+    if (kind == 5)
+        return below(1000) ? 1000 + unit() : (unit() - 0.5) * 1e30;
+    return unit() * 10 - 2;
+}
+
+/* Few ranks of few samples, by the ways of many. With width 0 most ranks are lost; else none is,
+ * but where two values of most samples are in one slice. */
+static void check_sieve(const memories *m, tally_dtype dtype, int kind, uint32_t width)
+{
+    enum { n = 120000, step = 1000, count = 8 };
+    static const double parts[count / 2] = {0, 0.3, 0.5, 0.95};
+    const size_t size = tally_dtype_bytes(dtype);
+    const tally_view view = tally_view_1d(m->samples, dtype, n), moved = there(&view, m->there);
+    uint64_t ranks[count];
+    tally_error error = {""};
+    ty_order_sizes_used = standard;
+    ty_order_sizes_used.small = ty_order_sizes_used.middle = ty_order_sizes_used.sifted = 0;
+    ty_order_sizes_used.draw = ty_order_sizes_used.most = 1 << 15;
+    ty_order_sizes_used.width = width;
+    ty_order_sizes_used.rescue = !width || kind == 3;
+    for (uint32_t i = 0; i < n; i++) {
+        const double x = sieve_number(kind);
+        const float y = (float)x;
+        memcpy(m->samples + i * size, size == 8 ? (const void *)&x : (const void *)&y, size);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        ranks[i] = (uint64_t)(parts[i / 2] * (n - 2)) + (i & 1);
+    CHECK(!tally_memory_write(device, m->there, 0, m->samples, n * size, &error));
+    CHECK(!tally_order_statistics(NULL, &view, ranks, count, NULL, m->want, NULL, &error));
+    CHECK_SAY(!tally_order_statistics(device, &moved, ranks, count, NULL, m->got, NULL, &error),
+              "%s", error.message);
+    CHECK_SAY(!memcmp(m->want, m->got, count * size), "%s kind %d width %u",
+              tally_dtype_name(dtype), kind, width);
+}
+
 /* What is refused, and that nothing is written then. */
 static void check_refusals(const memories *m)
 {
@@ -390,6 +438,8 @@ int main(int argc, char **argv)
     check_refusals(&m);
     for (int i = 0; i < 4; i++)
         check_far(&m);
+    for (int i = 0; i < 24; i++)
+        check_sieve(&m, i & 1 ? TALLY_F64 : TALLY_F32, i / 2 % 6, i < 12 ? 88 : 0);
     /* A type after the other, as each has kernels to compile; most cases are of the first two. */
     for (int i = 0; i < cases; i++)
         check_case(&m, dtypes[i < cases / 3 ? i & 1 : (unsigned)i % 12]);
