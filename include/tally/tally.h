@@ -112,8 +112,8 @@ typedef enum tally_device_type {
  * NULL: they are to be read. Of several threads likewise. Only the processor borrows.
  *
  * `grain`, where it is not 0: so many elements are decoded as a whole, so that threads' parts
- * should begin at its multiples. `whole`, where it is not NULL, says instead where those begin that
- * are decoded with `element`.
+ * should begin at its multiples. `whole`, where it is not NULL, is asked instead, from several
+ * threads at once: the first of the elements that are decoded together with this one.
  */
 typedef struct tally_source {
     size_t struct_size;
