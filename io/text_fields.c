@@ -139,7 +139,8 @@ static int is_listed(const ty_field *field, const char *list)
 
 static int is_missing(const ty_field *field)
 {
-    static const char *const words[] = {"-", "na", "n/a", "null", "none", "nat", "#n/a", "<na>"};
+    static const char words[][TY_MISSING_MOST + 1] = {"-",    "na",  "n/a",  "null",
+                                                      "none", "nat", "#n/a", "<na>"};
     int found = field->size == 0;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         found |= equals_word(field, words[i]);

@@ -67,6 +67,8 @@ typedef enum ty_field_kind {
     TY_FIELD_INTEGER /* of a column alone */
 } ty_field_kind;
 
+enum { TY_MISSING_MOST = 4 }; /* bytes of the usual words for missing, "-nan" among them */
+
 /* How values are written. */
 typedef struct ty_spelling {
     const char *missing; /* words for missing ones besides the usual, with commas between, which may

@@ -2,9 +2,10 @@
 /*
  * Words are looked for without a lock: a slot of the hash table goes from empty to a word once, by
  * a release store. It has all that tells a word of at most 16 bytes, and the hash of any, so that
- * no more memory is looked at for one, nor for a larger table. A table that is too full is copied
- * to a larger one; the old ones, together smaller than the new, stay for the threads that still
- * read them. Who misses a word takes its shard's lock and looks again.
+ * no more memory is looked at for one, nor for a larger table; three share a line of the cache. A
+ * table that is too full is copied to a larger one; the old ones, together smaller than the new,
+ * stay for the threads that still read them. Who misses a word takes its shard's lock and looks
+ * again.
  */
 #include "io/words.h"
 
@@ -21,49 +22,60 @@
 #include "io/text_fields.h"
 
 #define SHARDS      64 /* chosen by a hash's highest bits */
-#define FIRST_SLOTS 32 /* of a shard */
-#define BLOCK_BYTES ((size_t)4 << 10)
-#define MOST_BLOCK  ((size_t)1 << 20)
+#define FIRST_LINES 16 /* of a shard */
 #define MOST_WORDS  (UINT32_C(1) << 24)
 #define MOST_BYTES  ((uint64_t)1 << 30) /* of words and tables; or a quarter of what is left */
 #define SEGMENTS    25                  /* of the list of codes: 1, 1, 2, 4, … words */
-#define SHARED_FROM ((size_t)16 << 10)  /* tables that large lie side by side in huge pages */
-#define HUGE_PAGES  ((size_t)4 << 20)   /* from here on ty_large asks for them */
+#define WORD_BYTES  ((size_t)2 << 10)   /* taken for a shard's first words; and for later ones */
+#define MORE_BYTES  ((size_t)32 << 10)
+#define FIRST_BLOCK ((size_t)128 << 10)
+#define HUGE_PAGES  ((size_t)4 << 20) /* from here on ty_large asks for them */
 
 typedef struct word {
     uint32_t size;
     char text[];
 } word;
 
-typedef struct slot {
-    _Atomic(uint64_t) known; /* kind << 32 | code; EMPTY: there is no word */
-    uint64_t ends[2];        /* the first and last bytes; of more than 16 the hash and the last */
-    const word *word;
-} slot;
+enum { AHEAD = 16 }; /* words whose lines are asked for before the first is looked at */
 
-enum { AHEAD = 16 }; /* words whose slots are asked for before the first is looked at */
-#define EMPTY ((uint64_t)TY_WORDS_FAILED)
-/* Of the kind of a word that is there whatever it says: what text takes for missing has another
- * entry. */
-#define PRESENT (UINT64_C(1) << 31)
+/* Slots fill from the first to the last. */
+enum { SLOTS = 3 };
+typedef struct line {
+    _Alignas(64) _Atomic(uint32_t) known[SLOTS]; /* kind << CODE_BITS | code; EMPTY: no word */
+    _Atomic(uint64_t) ends[SLOTS][2]; /* the first and last bytes; of a LONG word hash and place */
+} line;
 
+/* What a shard's `table` says. */
 typedef struct table {
-    _Alignas(64) struct table *older;
-    size_t slots, used; /* slots: a power of two */
-    int is_shared;      /* its memory is of tally_words.tables */
-    _Alignas(64) slot slot[];
+    line *line;
+    size_t last; /* lines, a power of two, less one */
 } table;
 
+static line nothing; /* the table of a shard without words, where none is ever put */
+
+/* A kind is the size of a word, or LONG of more than 16 bytes, and PRESENT of one that is there
+ * whatever it says: what text takes for missing has another entry. */
+#define LONG      UINT32_C(17)
+#define PRESENT   UINT32_C(32)
+#define KNOWN     UINT32_C(64) /* in every kind */
+#define EMPTY     0
+#define CODE_BITS 25
+#define CODE_MASK ((UINT32_C(1) << CODE_BITS) - 1) /* TY_WORDS_MISSING keeps these bits */
+
+/* Memory for all shards, so that as many as can be share huge pages: every look at a table is at
+ * another place. Taken from its end to its beginning, in whole lines of a cache. */
 typedef struct block {
-    struct block *older;
+    _Alignas(64) struct block *older;
     size_t left;
-    char bytes[];
+    _Alignas(64) char bytes[];
 } block;
 
 typedef struct shard {
-    _Alignas(64) _Atomic(table *) table;
-    pthread_mutex_t lock; /* of all that changes */
-    block *block;
+    _Alignas(64) _Atomic(uintptr_t) table; /* its address | log2 of its lines */
+    pthread_mutex_t lock;                  /* of all that changes */
+    size_t used;                           /* slots of the table */
+    char *text;                            /* where words go, from the end */
+    size_t left;                           /* bytes of it */
 } shard;
 
 /* From TOO_MANY on no new word is kept. */
@@ -71,14 +83,14 @@ typedef enum failure { NONE, HAS_NUL, TOO_MANY, TOO_LARGE, NO_MEMORY } failure;
 
 struct tally_words {
     shard shards[SHARDS];
-    uint64_t seed; /* so that nobody can write a file whose words all collide */
-    atomic_uint count;
+    _Alignas(64) uint64_t seed; /* so that nobody can write a file whose words all collide */
+    _Alignas(64) atomic_uint count;
     atomic_int failure;
-    _Atomic(uint64_t) bytes;
+    uint64_t bytes; /* of blocks */
     uint32_t most_words;
     uint64_t most_bytes;
-    pthread_mutex_t lock; /* of new segments, and of `tables` */
-    block *tables;
+    pthread_mutex_t lock; /* of new blocks and segments */
+    block *block;
     _Atomic(const word **) segments[SEGMENTS];
 };
 
@@ -93,38 +105,16 @@ void ty_words_limit(uint32_t words, uint64_t bytes)
 
 /* ---- Life ---- */
 
-static void free_table(table *t)
-{
-    while (t) {
-        table *older = t->older;
-        if (!t->is_shared)
-            ty_free(t);
-        t = older;
-    }
-}
-
-static void free_blocks(block *b)
-{
-    while (b) {
-        block *older = b->older;
-        ty_free(b);
-        b = older;
-    }
-}
-
 void tally_words_destroy(tally_words *words)
 {
     if (!words)
         return;
-    for (int i = 0; i < SHARDS; i++) {
-        shard *s = words->shards + i;
-        free_table(atomic_load_explicit(&s->table, memory_order_relaxed));
-        free_blocks(s->block);
-        pthread_mutex_destroy(&s->lock);
+    for (block *b = words->block, *older; b; b = older) {
+        older = b->older;
+        ty_free(b);
     }
-    free_blocks(words->tables);
-    for (int i = 0; i < SEGMENTS; i++)
-        ty_free((void *)atomic_load_explicit(&words->segments[i], memory_order_relaxed));
+    for (int i = 0; i < SHARDS; i++)
+        pthread_mutex_destroy(&words->shards[i].lock);
     pthread_mutex_destroy(&words->lock);
     ty_free(words);
 }
@@ -148,8 +138,10 @@ tally_status ty_words_create(uint32_t most, tally_words **words, tally_error *er
     made->most_words = most;
     const uint64_t left = ty_memory_available("") / 4;
     made->most_bytes = wanted_bytes ? wanted_bytes : left < MOST_BYTES ? left : MOST_BYTES;
-    for (int i = 0; i < SHARDS; i++)
+    for (int i = 0; i < SHARDS; i++) {
+        atomic_init(&made->shards[i].table, (uintptr_t)&nothing);
         pthread_mutex_init(&made->shards[i].lock, NULL);
+    }
     pthread_mutex_init(&made->lock, NULL);
     *words = made;
     return TALLY_OK;
@@ -203,23 +195,17 @@ static inline uint64_t hash_of(uint64_t seed, const char *text, size_t size, con
     return hash ^ hash >> 32;
 }
 
-static inline uint64_t hash_of_slot(uint64_t seed, const slot *s, uint64_t known)
-{
-    const size_t size = (size_t)(known >> 32 & (PRESENT - 1));
-    return size > 16 ? s->ends[0] : hash_of(seed, NULL, size, s->ends);
-}
-
 /* A word that is looked for. */
 typedef struct wanted {
     uint64_t hash, ends[2]; /* as a slot's */
-    uint64_t kind;          /* its size, and PRESENT */
     const char *text;
     size_t size;
+    uint32_t kind;
 } wanted;
 
 static inline wanted want(uint64_t seed, const char *text, size_t size)
 {
-    wanted w = {.kind = size, .text = text, .size = size};
+    wanted w = {.text = text, .size = size, .kind = KNOWN | (size > 16 ? LONG : (uint32_t)size)};
     find_ends(text, size, w.ends);
     w.hash = hash_of(seed, text, size, w.ends);
     if (size > 16)
@@ -227,25 +213,76 @@ static inline wanted want(uint64_t seed, const char *text, size_t size)
     return w;
 }
 
-/* The place to look at for the k-th time, k from 1, behind `before`: the other slot of a line of
- * the cache, then the next line. Lines take the time, and only the first was asked for ahead. */
-static inline size_t next_place(size_t before, size_t k)
+static inline uint32_t code_in(uint32_t known)
 {
-    return (before ^ 1) + (k & 1 ? 0 : 2);
+    enum { KIND_BITS = 32 - CODE_BITS }; /* TY_WORDS_MISSING is -2, of which there are fewer bits */
+    return (uint32_t)((int32_t)(known << KIND_BITS) >> KIND_BITS);
 }
 
-/* Its code, or TY_WORDS_FAILED: it is not there. */
+static inline uint32_t known_in(const line *l, unsigned i)
+{
+    return atomic_load_explicit(&l->known[i], memory_order_acquire);
+}
+
+static inline uint64_t end_in(const line *l, unsigned i, unsigned end)
+{
+    return atomic_load_explicit(&l->ends[i][end], memory_order_relaxed);
+}
+
+static uint32_t find_long(const line *l, const wanted *w)
+{
+    for (unsigned i = 0; i < SLOTS; i++) {
+        const uint32_t known = known_in(l, i);
+        if (known >> CODE_BITS != w->kind || end_in(l, i, 0) != w->hash)
+            continue;
+        const word *there = (const word *)(uintptr_t)end_in(l, i, 1);
+        if (there->size == w->size && memcmp(there->text, w->text, w->size) == 0)
+            return code_in(known);
+    }
+    return TY_WORDS_FAILED;
+}
+
+/* What slot i knows, if that is the word; else `otherwise`. */
+static inline uint32_t match(const line *l, unsigned i, const wanted *w, uint32_t otherwise)
+{
+    const uint32_t known = known_in(l, i);
+    const uint64_t differ = (uint64_t)(known >> CODE_BITS ^ w->kind) |
+                            (end_in(l, i, 0) ^ w->ends[0]) | (end_in(l, i, 1) ^ w->ends[1]);
+    return differ ? otherwise : known;
+}
+
+/* The code of a word in this line, or TY_WORDS_FAILED. Which of the later slots has it is not
+ * guessed. */
+static inline uint32_t find_in(const line *l, const wanted *w)
+{
+    if (w->size > 16)
+        return find_long(l, w);
+    const uint32_t first = match(l, 0, w, EMPTY);
+    if (first != EMPTY)
+        return code_in(first);
+    const uint32_t known = match(l, 1, w, match(l, 2, w, EMPTY));
+    return known != EMPTY ? code_in(known) : TY_WORDS_FAILED;
+}
+
+static inline table table_of(const shard *s)
+{
+    const uintptr_t is = atomic_load_explicit(&s->table, memory_order_acquire);
+    return (table){(line *)(is & ~(uintptr_t)63), ((size_t)1 << (is & 63)) - 1};
+}
+
+static inline line *line_of(const table *t, size_t i)
+{
+    return &t->line[i & t->last];
+}
+
+/* The same in all lines. */
 static inline uint32_t find(const table *t, const wanted *w)
 {
-    size_t i = w->hash;
-    for (size_t k = 1;; i = next_place(i, k++)) {
-        const slot *s = &t->slot[i & (t->slots - 1)];
-        const uint64_t known = atomic_load_explicit(&s->known, memory_order_acquire);
-        if (known == EMPTY)
-            return TY_WORDS_FAILED;
-        if (known >> 32 == w->kind && s->ends[0] == w->ends[0] && s->ends[1] == w->ends[1] &&
-            (w->size <= 16 || memcmp(s->word->text, w->text, w->size) == 0))
-            return (uint32_t)known;
+    for (size_t i = w->hash;; i++) {
+        const line *l = line_of(t, i);
+        const uint32_t code = find_in(l, w);
+        if (code != TY_WORDS_FAILED || known_in(l, SLOTS - 1) == EMPTY)
+            return code;
     }
 }
 
@@ -260,108 +297,95 @@ static uint32_t fail(tally_words *words, failure why)
     return TY_WORDS_FAILED;
 }
 
-/* Memory that counts, in whole lines of a cache; NULL after a failure. */
+/* Memory in whole lines of a cache; `words` is locked. NULL after a failure. */
 static void *take(tally_words *words, size_t size)
 {
-    if (atomic_fetch_add(&words->bytes, size) + size > words->most_bytes) {
-        fail(words, TOO_LARGE);
-        return NULL;
+    block *b = words->block;
+    size = (size + 63) & ~(size_t)63;
+    if (!b || b->left < size) {
+        size_t room = words->bytes < 4 * FIRST_BLOCK ? FIRST_BLOCK : (size_t)words->bytes / 4;
+        room = room < size ? size : room;
+        size_t all = sizeof *b + room;
+        if (all >= HUGE_PAGES)
+            all = (all + HUGE_PAGES / 2 - 1) & ~(HUGE_PAGES / 2 - 1);
+        words->bytes += all;
+        b = words->bytes > words->most_bytes ? NULL : ty_large(all);
+        if (!b) {
+            fail(words, words->bytes > words->most_bytes ? TOO_LARGE : NO_MEMORY);
+            return NULL;
+        }
+        b->older = words->block;
+        b->left = (all - sizeof *b) & ~(size_t)63;
+        words->block = b;
     }
-    void *memory = size < HUGE_PAGES ? ty_aligned(64, size) : ty_large(size);
-    if (!memory)
-        fail(words, NO_MEMORY);
+    b->left -= size;
+    return b->bytes + b->left;
+}
+
+static void *lock_and_take(tally_words *words, size_t size)
+{
+    pthread_mutex_lock(&words->lock);
+    void *memory = take(words, size);
+    pthread_mutex_unlock(&words->lock);
     return memory;
 }
 
-/* A table's memory. Every look at one is at another place, so large ones share huge pages: there
- * is room for one of each of eight shards, which grow at about the same time. */
-static table *take_table(tally_words *words, size_t slots)
-{
-    enum { HEAD = 64 }; /* of a block, so that tables begin where a cache's lines do */
-    const size_t size = sizeof(table) + slots * sizeof(slot);
-    table *made = NULL;
-    if (size < SHARED_FROM) {
-        if ((made = take(words, size)))
-            made->is_shared = 0;
-        return made;
-    }
-    pthread_mutex_lock(&words->lock);
-    block *b = words->tables;
-    if (!b || b->left < size) {
-        const size_t all = (HEAD + 8 * size + HUGE_PAGES - 1) & ~(HUGE_PAGES - 1);
-        if ((b = take(words, all))) {
-            b->older = words->tables;
-            b->left = all - HEAD;
-            words->tables = b;
-        }
-    }
-    if (b) {
-        b->left -= size;
-        made = (table *)(void *)((char *)b + HEAD + b->left);
-        made->is_shared = 1;
-    }
-    pthread_mutex_unlock(&words->lock);
-    return made;
-}
-
-static void put(table *t, uint64_t hash, const word *w, const uint64_t ends[2], uint64_t known)
+static void put(const table *t, uint64_t hash, const uint64_t ends[2], uint32_t known)
 {
     size_t i = hash;
-    for (size_t k = 1;
-         atomic_load_explicit(&t->slot[i & (t->slots - 1)].known, memory_order_relaxed) != EMPTY;
-         k++)
-        i = next_place(i, k);
-    slot *s = &t->slot[i & (t->slots - 1)];
-    s->ends[0] = ends[0];
-    s->ends[1] = ends[1];
-    s->word = w;
-    atomic_store_explicit(&s->known, known, memory_order_release);
-    t->used++;
+    unsigned free = 0;
+    while (known_in(line_of(t, i), SLOTS - 1) != EMPTY)
+        i++;
+    line *l = line_of(t, i);
+    while (known_in(l, free) != EMPTY)
+        free++;
+    atomic_store_explicit(&l->ends[free][0], ends[0], memory_order_relaxed);
+    atomic_store_explicit(&l->ends[free][1], ends[1], memory_order_relaxed);
+    atomic_store_explicit(&l->known[free], known, memory_order_release);
 }
 
-/* The shard's table with a free slot, at most half full; NULL after a failure. */
-static table *grow(tally_words *words, shard *s)
+static void put_again(const tally_words *words, const table *t, const line *l, unsigned i)
 {
-    table *old = atomic_load_explicit(&s->table, memory_order_relaxed);
-    if (old && 2 * (old->used + 1) <= old->slots)
-        return old;
-    const size_t slots = old ? 2 * old->slots : FIRST_SLOTS;
-    table *made = take_table(words, slots);
-    if (!made)
-        return NULL;
-    made->older = old;
-    made->slots = slots;
-    made->used = 0;
-    for (size_t i = 0; i < slots; i++)
-        atomic_init(&made->slot[i].known, EMPTY);
-    for (size_t i = 0; old && i < old->slots; i++) {
-        const slot *from = &old->slot[i];
-        const uint64_t known = atomic_load_explicit(&from->known, memory_order_relaxed);
-        if (known != EMPTY)
-            put(made, hash_of_slot(words->seed, from, known), from->word, from->ends, known);
-    }
-    atomic_store_explicit(&s->table, made, memory_order_release);
-    return made;
+    const uint32_t known = known_in(l, i), size = known >> CODE_BITS & (PRESENT - 1);
+    const uint64_t ends[2] = {end_in(l, i, 0), end_in(l, i, 1)};
+    if (known != EMPTY)
+        put(t, size == LONG ? ends[0] : hash_of(words->seed, NULL, size, ends), ends, known);
+}
+
+/* Sees to a free slot in the shard's table, which is at most two thirds full; 0: a failure. */
+static int grow(tally_words *words, shard *s)
+{
+    const table old = table_of(s);
+    const size_t lines = old.line == &nothing ? 0 : old.last + 1;
+    if (3 * (s->used + 1) <= 2 * SLOTS * lines)
+        return 1;
+    const size_t more = lines ? 2 * lines : FIRST_LINES;
+    const table new = {lock_and_take(words, more * sizeof(line)), more - 1};
+    if (!new.line)
+        return 0;
+    memset(new.line, 0, more * sizeof(line));
+    for (size_t i = 0; i < SLOTS * lines; i++)
+        put_again(words, &new, &old.line[i / SLOTS], i % SLOTS);
+    atomic_store_explicit(&s->table, (uintptr_t) new.line | (uintptr_t)__builtin_ctzll(more),
+                          memory_order_release);
+    return 1;
 }
 
 static word *new_word(tally_words *words, shard *s, size_t size)
 {
     const size_t need = (sizeof(word) + size + 1 + 3) & ~(size_t)3;
-    if (!s->block || s->block->left < need) {
-        size_t bytes = s->block ? MOST_BLOCK : BLOCK_BYTES;
-        if (s->block && !s->block->older)
-            bytes = 8 * BLOCK_BYTES;
-        bytes = bytes < need ? need : bytes;
-        block *made = take(words, sizeof *made + bytes);
-        if (!made)
+    if (s->left < need) {
+        const size_t usual = s->text ? MORE_BYTES : WORD_BYTES, bytes = need < usual ? usual : need;
+        char *text = lock_and_take(words, bytes);
+        if (!text)
             return NULL;
-        made->older = s->block;
-        made->left = bytes;
-        s->block = made;
+        s->text = text;
+        s->left = bytes;
     }
-    s->block->left -= need;
-    /* from the block's end to its beginning, so that `left` is also where */
-    return (word *)(void *)(s->block->bytes + s->block->left);
+    s->left -= need;
+    if (s->left >= 64) /* or the next word would wait for its line of the cache */
+        __builtin_prefetch(s->text + s->left - 64, 1);
+    return (word *)(void *)(s->text + s->left);
 }
 
 /* Where code `code` is listed: in segment 0 the first one, then twice as many each. */
@@ -391,6 +415,8 @@ static int list_word(tally_words *words, const word *w, uint32_t code)
 
 static int is_missing(const char *text, size_t size, const ty_spelling *spelling)
 {
+    if (size > TY_MISSING_MOST && !(spelling && spelling->missing))
+        return 0;
     const ty_field field = {.at = text, .begin = text, .size = size};
     double value;
     const ty_field_kind kind = ty_field_read(&field, spelling, &value);
@@ -400,10 +426,9 @@ static int is_missing(const char *text, size_t size, const ty_spelling *spelling
 static uint32_t add(tally_words *words, shard *s, const wanted *new, const ty_spelling *spelling,
                     int present)
 {
-    if (new->size >= PRESENT || memchr(new->text, '\0', new->size))
+    if (new->size > INT32_MAX || memchr(new->text, '\0', new->size))
         return fail(words, HAS_NUL);
-    table *t = grow(words, s);
-    word *w = t ? new_word(words, s, new->size) : NULL;
+    word *w = grow(words, s) ? new_word(words, s, new->size) : NULL;
     uint32_t code = TY_WORDS_MISSING;
     if (!w)
         return TY_WORDS_FAILED;
@@ -419,7 +444,10 @@ static uint32_t add(tally_words *words, shard *s, const wanted *new, const ty_sp
         if (!list_word(words, w, code))
             return TY_WORDS_FAILED;
     }
-    put(t, new->hash, w, new->ends, new->kind << 32 | code);
+    const uint64_t ends[2] = {new->ends[0], new->size > 16 ? (uintptr_t)w : new->ends[1]};
+    const table t = table_of(s);
+    put(&t, new->hash, ends, new->kind << CODE_BITS | (code & CODE_MASK));
+    s->used++;
     return code;
 }
 
@@ -432,35 +460,49 @@ static inline uint32_t code_of(tally_words *words, const wanted *w, const ty_spe
                                int present)
 {
     shard *s = words->shards + (w->hash >> 58);
-    table *t = atomic_load_explicit(&s->table, memory_order_acquire);
-    uint32_t code = t ? find(t, w) : TY_WORDS_FAILED;
+    table t = table_of(s);
+    uint32_t code = find(&t, w);
     if (code != TY_WORDS_FAILED || ty_words_is_full(words))
         return code;
     pthread_mutex_lock(&s->lock);
-    t = atomic_load_explicit(&s->table, memory_order_relaxed);
-    code = t ? find(t, w) : TY_WORDS_FAILED;
+    t = table_of(s);
+    code = find(&t, w);
     if (code == TY_WORDS_FAILED)
         code = add(words, s, w, spelling, present);
     pthread_mutex_unlock(&s->lock);
     return code;
 }
 
+/* Its code if it is in the first line where it may be; else the next one is asked for. */
+static inline uint32_t code_of_first(const tally_words *words, const wanted *w)
+{
+    const table t = table_of(words->shards + (w->hash >> 58));
+    const uint32_t code = find_in(line_of(&t, w->hash), w);
+    if (code == TY_WORDS_FAILED)
+        __builtin_prefetch(line_of(&t, w->hash + 1));
+    return code;
+}
+
 void ty_words_codes(tally_words *words, const char *const *texts, const size_t *sizes, size_t count,
                     const ty_spelling *spelling, uint32_t *codes)
 {
-    wanted ring[AHEAD];
+    wanted all[TY_WORDS_BATCH];
+    unsigned char late[TY_WORDS_BATCH];
+    size_t missed = 0;
     for (size_t i = 0; i < count + AHEAD; i++) {
-        wanted *w = &ring[i % AHEAD];
-        if (i >= AHEAD)
-            codes[i - AHEAD] = code_of(words, w, spelling, 0);
+        if (i >= AHEAD) {
+            codes[i - AHEAD] = code_of_first(words, &all[i - AHEAD]);
+            late[missed] = (unsigned char)(i - AHEAD);
+            missed += codes[i - AHEAD] == TY_WORDS_FAILED;
+        }
         if (i >= count)
             continue;
-        *w = want(words->seed, texts[i], sizes[i]);
-        const table *t =
-            atomic_load_explicit(&words->shards[w->hash >> 58].table, memory_order_acquire);
-        if (t)
-            __builtin_prefetch(&t->slot[w->hash & (t->slots - 1)]);
+        all[i] = want(words->seed, texts[i], sizes[i]);
+        const table t = table_of(words->shards + (all[i].hash >> 58));
+        __builtin_prefetch(line_of(&t, all[i].hash));
     }
+    for (size_t i = 0; i < missed; i++)
+        codes[late[i]] = code_of(words, &all[late[i]], spelling, 0);
 }
 
 uint32_t ty_words_code(tally_words *words, const char *text, size_t size,

@@ -11,9 +11,12 @@
 
 enum { WORDS = 5000, THREADS = 4 };
 
+/* Many have the same first eight bytes, or the same last ones. */
 static size_t name(unsigned i, char text[64])
 {
-    return (size_t)snprintf(text, 64, i % 3 ? "%u" : "a word of more than sixteen bytes, %u", i);
+    static const char *const styles[] = {"a word of more than sixteen bytes, %u", "%u",
+                                         "before--%u", "%u---after"};
+    return (size_t)snprintf(text, 64, styles[i % 4], i);
 }
 
 typedef struct work {
@@ -106,6 +109,8 @@ static void check_alike(void)
     assert(ty_words_code(words, "NA", 2, NULL) == TY_WORDS_MISSING);
     assert(ty_words_code(words, "", 0, NULL) == TY_WORDS_MISSING);
     assert(ty_words_code(words, "gone", 4, &(ty_spelling){"x,gone", '.', 0}) == TY_WORDS_MISSING);
+    assert(ty_words_code(words, "absent", 6, &(ty_spelling){"absent", '.', 0}) == TY_WORDS_MISSING);
+    assert(ty_words_code(words, "-nan", 4, NULL) == TY_WORDS_MISSING);
     const char *const texts[] = {"NA", "aa", "never seen", "aa", ""};
     const size_t sizes[] = {2, 2, 10, 2, 0};
     uint32_t codes[5];
@@ -124,7 +129,7 @@ static void check_limit(uint32_t most, uint64_t bytes, tally_status want, const 
     uint32_t code = 0;
     ty_words_limit(most, bytes);
     assert(tally_words_create(&words, &error) == TALLY_OK);
-    for (unsigned i = 0; i < WORDS && code != TY_WORDS_FAILED; i++)
+    for (unsigned i = 0; i < 10 * WORDS && code != TY_WORDS_FAILED; i++)
         code = ty_words_code(words, text, name(i, text), NULL);
     assert(code == TY_WORDS_FAILED);
     assert(ty_words_status(words, "FILE", "NAME", &error) == want);
