@@ -267,6 +267,6 @@ void ty_json_axes_release(ty_json_axes *a)
 {
     for (uint32_t d = 0; d < a->count; d++) {
         ty_free(a->edges[d]);
-        ty_free(a->labels[d]);
+        ty_labels_release(a->labels[d]);
     }
 }

@@ -16,8 +16,22 @@ ty_labels *ty_labels_create(uint64_t count, size_t bytes)
     if (!labels)
         return NULL;
     memset(labels, 0, sizeof *labels);
+    atomic_init(&labels->owners, 1);
     labels->text = (char *)labels + head;
     return labels;
+}
+
+ty_labels *ty_labels_share(ty_labels *labels)
+{
+    if (labels)
+        atomic_fetch_add(&labels->owners, 1);
+    return labels;
+}
+
+void ty_labels_release(ty_labels *labels)
+{
+    if (labels && atomic_fetch_sub(&labels->owners, 1) == 1)
+        ty_free(labels);
 }
 
 /* How many of the bytes, from the first on, are surely ASCII. */
@@ -60,17 +74,4 @@ void ty_labels_add(ty_labels *labels, const char *text, size_t size)
     }
     *to++ = '\0';
     labels->used = (size_t)(to - labels->text);
-}
-
-ty_labels *ty_labels_copy(const ty_labels *labels)
-{
-    ty_labels *copy = ty_labels_create(labels->count, labels->used);
-    if (!copy)
-        return NULL;
-    copy->count = labels->count;
-    copy->others = labels->others;
-    copy->used = labels->used;
-    memcpy(copy->at, labels->at, (size_t)labels->count * sizeof *copy->at);
-    memcpy(copy->text, labels->text, labels->used);
-    return copy;
 }

@@ -64,17 +64,6 @@ static tally_status own_axis(const ty_result_shape *shape, uint32_t d, tally_res
     return TALLY_OK;
 }
 
-static tally_status own_labels(const ty_result_shape *shape, tally_result *r, tally_error *error)
-{
-    for (uint32_t d = 0; d < r->dimensions; d++) {
-        const ty_labels *labels = shape->labels[d];
-        r->labels[d] = labels ? ty_labels_copy(labels) : NULL;
-        if (labels && !r->labels[d])
-            return ty_error_memory(error, "the labels of bins", labels->used);
-    }
-    return TALLY_OK;
-}
-
 static tally_status own_names(const ty_result_shape *shape, tally_result *r, tally_error *error)
 {
     r->names = ty_calloc((size_t)r->histograms, sizeof *r->names);
@@ -175,9 +164,9 @@ static tally_status fill(const ty_result_shape *shape, tally_result *r, tally_er
     r->method = ty_text_copy("", 0);
     if (!r->device || !r->method)
         return ty_error_memory(error, "a result", 1);
+    for (uint32_t d = 0; d < shape->dimensions; d++)
+        r->labels[d] = ty_labels_share(shape->labels[d]);
     status = own_names(shape, r, error);
-    if (!status)
-        status = own_labels(shape, r, error);
     if (!status)
         status = own_counts(shape, r, error);
     if (!status && shape->column)
@@ -212,7 +201,7 @@ void tally_result_destroy(tally_result *result)
     for (uint32_t d = 0; d < TALLY_MAX_DIMENSIONS; d++) {
         ty_free((void *)result->axes[d].edges);
         ty_free((void *)result->axes[d].categories);
-        ty_free(result->labels[d]);
+        ty_labels_release(result->labels[d]);
     }
     for (uint64_t h = 0; result->names && h < result->histograms; h++)
         ty_free(result->names[h]);

@@ -63,21 +63,21 @@ typedef struct ty_result_shape {
     uint64_t histograms;
     /* May be NULL or have NULL entries: "" for the only histogram, else its number from 0. */
     const char *const *names;
-    const ty_labels *labels[TALLY_MAX_DIMENSIONS]; /* as in tally_result */
+    ty_labels *labels[TALLY_MAX_DIMENSIONS]; /* as in tally_result, which shares them */
     tally_time times[TALLY_MAX_DIMENSIONS];
     /* A profile's, of one axis and at most TALLY_MAX_VALUES histograms of counts; else NULL. */
     const char *column;
     tally_time value_times[TALLY_MAX_VALUES];
 } ty_result_shape;
 
-/* An all-zero result that owns copies of everything in `shape`. */
+/* An all-zero result that owns copies of everything else in `shape`. */
 tally_status ty_result_create(const ty_result_shape *shape, tally_result **result,
                               tally_error *error);
 
 /* result_fold.c: a new result in which bin i of an axis adds to bin to[i] of as many as there are
  * labels, on an integer axis from 0. */
 tally_status ty_result_move_bins(const tally_result *result, uint32_t axis, const uint64_t *to,
-                                 const ty_labels *labels, tally_result **moved, tally_error *error);
+                                 ty_labels *labels, tally_result **moved, tally_error *error);
 
 /* result_words.c: whether the labels of an axis are the same in both, or can be made so; an error
  * if not. Then both with the labels of either, and bins sorted again. */

@@ -91,7 +91,7 @@ static tally_status make(const tally_result *joint, const tally_flows *flows, co
         add_group(*result, i < kept ? i : kept, joint, flows, groups[i].code);
     if (!status)
         status = ty_result_add_notes(*result, joint, error);
-    ty_free(labels);
+    ty_labels_release(labels);
     ty_free(names);
     return status;
 }

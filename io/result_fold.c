@@ -76,20 +76,34 @@ static tally_status add_cell(const fold *f, uint64_t from, uint64_t to, tally_er
     return TALLY_OK;
 }
 
+/* The bins of the last axis, from cell `from` on, to `to` and what its table says. */
+static tally_status add_row(const fold *f, uint64_t from, uint64_t to, tally_error *error)
+{
+    const uint32_t last = f->from->dimensions - 1;
+    const uint64_t *targets = f->targets[last], bins = f->from->axes[last].bins;
+    for (uint64_t i = 0; i < bins; i++) {
+        tally_status status = add_cell(f, from + i, to + targets[i], error);
+        if (status)
+            return status;
+    }
+    return TALLY_OK;
+}
+
 static tally_status add_cells(const fold *f, tally_error *error)
 {
-    const uint32_t dimensions = f->from->dimensions;
-    for (uint64_t h = 0; h < f->from->histograms; h++) {
+    const tally_result *from = f->from;
+    const uint32_t last = from->dimensions - 1;
+    for (uint64_t h = 0; h < from->histograms; h++) {
         uint64_t index[TALLY_MAX_DIMENSIONS] = {0};
-        for (uint64_t i = 0; i < f->from->bins; i++) {
+        for (uint64_t i = 0; i < from->bins; i += from->axes[last].bins) {
             uint64_t to = h * f->into->bins;
-            for (uint32_t d = 0; d < dimensions; d++)
+            for (uint32_t d = 0; d < last; d++)
                 to += f->targets[d][index[d]];
-            tally_status status = add_cell(f, h * f->from->bins + i, to, error);
+            tally_status status = add_row(f, h * from->bins + i, to, error);
             if (status)
                 return status;
-            for (uint32_t d = dimensions; d-- > 0;) {
-                if (++index[d] < f->from->axes[d].bins)
+            for (uint32_t d = last; d-- > 0;) {
+                if (++index[d] < from->axes[d].bins)
                     break;
                 index[d] = 0;
             }
@@ -261,7 +275,7 @@ tally_status tally_result_rebin(const tally_result *result, uint32_t axis, uint6
 }
 
 tally_status ty_result_move_bins(const tally_result *result, uint32_t axis, const uint64_t *to,
-                                 const ty_labels *labels, tally_result **moved, tally_error *error)
+                                 ty_labels *labels, tally_result **moved, tally_error *error)
 {
     tally_axis axes[TALLY_MAX_DIMENSIONS];
     ty_result_shape shape = {

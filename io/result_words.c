@@ -26,9 +26,11 @@ typedef struct entry {
 /* Of all entries that are compared the first `skip` bytes are the same. */
 static void set_key(entry *e, size_t skip)
 {
+    const unsigned char *text = (const unsigned char *)e->text;
+    const size_t end = e->size < skip + 8 ? e->size : skip + 8;
     e->key = 0;
-    for (size_t i = 0; i < 8 && skip + i < e->size; i++)
-        e->key |= (uint64_t)(unsigned char)e->text[skip + i] << (56 - 8 * i);
+    for (size_t i = skip; i < end; i++)
+        e->key |= (uint64_t)text[i] << 8 * (skip + 7 - i);
 }
 
 /* Returns how many bytes the text has as a label. */
@@ -125,32 +127,51 @@ static void number_tickets(const entry *e, size_t n, ticket *tickets)
     }
 }
 
-/* By size, and by text where that is the same; what is returned takes the place of `e`. */
-static entry *sort_entries(entry *e, size_t n)
+/* Entries whose numbers are the same change places until they are in order. */
+static tally_status sort_alike(entry *e, const ticket *sorted, size_t n, tally_error *error)
 {
-    ticket *tickets = n < RADIX_FROM ? NULL : ty_large(2 * n * sizeof *tickets);
-    entry *moved = tickets ? ty_large(n * sizeof *moved) : NULL;
-    if (!moved) {
-        ty_free(tickets);
-        qsort(e, n, sizeof *e, by_size);
-        return e;
-    }
-    number_tickets(e, n, tickets);
-    const ticket *sorted = sort_tickets(tickets, tickets + n, n);
-    for (size_t i = 0; i < n; i++) {
-        if (i + 16 < n)
-            __builtin_prefetch(e + sorted[i + 16].entry);
-        moved[i] = e[sorted[i].entry];
-    }
+    entry *some = NULL;
+    size_t room = 0;
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && sorted[end].number == sorted[i].number; end++)
             ;
-        if (end - i > 1)
-            qsort(moved + i, end - i, sizeof *moved, by_size);
+        const size_t alike = end - i;
+        if (alike < 2)
+            continue;
+        if (alike > room) {
+            ty_free(some);
+            room = 2 * alike;
+            if (!(some = ty_malloc(room * sizeof *some)))
+                return ty_error_memory(error, "the order of bins", room * sizeof *some);
+        }
+        for (size_t k = 0; k < alike; k++)
+            some[k] = e[sorted[i + k].entry];
+        qsort(some, alike, sizeof *some, by_size);
+        for (size_t k = 0; k < alike; k++)
+            e[sorted[i + k].entry] = some[k];
     }
-    ty_free(tickets);
-    ty_free(e);
-    return moved;
+    ty_free(some);
+    return TALLY_OK;
+}
+
+/* By size, and by text where that is the same: the first is e[(*order)[0].entry]. *tickets is to be
+ * freed. */
+static tally_status sort_entries(entry *e, size_t n, ticket **tickets, const ticket **order,
+                                 tally_error *error)
+{
+    ticket *made = *tickets = ty_large(2 * n * sizeof *made);
+    if (!made)
+        return ty_error_memory(error, "the order of bins", 2 * n * sizeof *made);
+    *order = made;
+    if (n >= RADIX_FROM) {
+        number_tickets(e, n, made);
+        *order = sort_tickets(made, made + n, n);
+        return sort_alike(e, *order, n, error);
+    }
+    qsort(e, n, sizeof *e, by_size);
+    for (size_t i = 0; i < n; i++)
+        made[i].entry = i;
+    return TALLY_OK;
 }
 
 /* ---- Entries of bins ---- */
@@ -164,55 +185,67 @@ static uint64_t rank_of(double sum)
     return bits >> 63 ? bits : ~bits & INT64_MAX;
 }
 
+static void add_to_entry(entry *e, unsigned char *filled, const tally_result *r, uint64_t cell)
+{
+    if (r->kind == TALLY_RESULT_COUNTS) {
+        const uint64_t count = ((const uint64_t *)r->counts)[cell];
+        *filled |= count != 0;
+        e->count = ty_add_sticky(e->count, count);
+    } else {
+        const double sum = ty_result_value(r, 0, cell);
+        *filled |= sum != 0;
+        e->sum += sum;
+    }
+}
+
 /* An entry for each bin of an axis, with what all histograms and other axes have in it; *filled:
  * whether there is anything at all. */
 static entry *entries_make(const tally_result *r, uint32_t axis, unsigned char *filled)
 {
-    const uint64_t bins = r->axes[axis].bins;
+    const uint64_t bins = r->axes[axis].bins, cells = r->histograms * r->bins;
     uint64_t stride = 1;
     entry *entries = ty_large((size_t)bins * sizeof *entries);
     for (uint32_t d = axis + 1; d < r->dimensions; d++)
         stride *= r->axes[d].bins;
     for (uint64_t b = 0; entries && b < bins; b++)
         entries[b] = (entry){.bin = (uint32_t)b};
-    for (uint64_t i = 0; entries && i < r->histograms * r->bins; i++) {
-        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): an axis has a bin */
-        const uint64_t b = i / stride % bins;
-        const double value = ty_result_value(r, i / r->bins, i % r->bins);
-        filled[b] |= value != 0;
-        if (r->kind == TALLY_RESULT_COUNTS)
-            entries[b].count = ty_add_sticky(entries[b].count, ((const uint64_t *)r->counts)[i]);
-        else
-            entries[b].sum += value;
-    }
+    for (uint64_t i = 0; entries && i < cells;)
+        for (uint64_t b = 0; b < bins; b++)
+            for (const uint64_t end = i + stride; i < end; i++)
+                add_to_entry(entries + b, filled + b, r, i);
     for (uint64_t b = 0; entries && b < bins; b++)
         entries[b].rank =
             r->kind == TALLY_RESULT_COUNTS ? ~entries[b].count : rank_of(entries[b].sum);
     return entries;
 }
 
-/* The result with the first `kept` of `entries` as its bins, in their order, whose labels have
- * `bytes` bytes; the `others` behind them are one more bin. Bins without an entry are empty. */
+/* The result with the first `kept` of `entries` as its bins, in their order (NULL: as they are),
+ * whose labels have `bytes` bytes; the `others` behind them are one more bin. Bins without an entry
+ * are empty. */
 static tally_status arrange(const tally_result *r, uint32_t axis, const entry *entries,
-                            uint64_t kept, size_t bytes, uint64_t others, uint64_t stands_for,
-                            tally_result **arranged, tally_error *error)
+                            const ticket *order, uint64_t kept, size_t bytes, uint64_t others,
+                            uint64_t stands_for, tally_result **arranged, tally_error *error)
 {
+    enum { AHEAD = 8 };
     static const char nothing[] = "(none)";
     char last[64];
     const uint64_t bins = kept + (others > 0) + (kept + others == 0);
     snprintf(last, sizeof last, "%" PRIu64 " other values", stands_for);
     bytes += sizeof last + sizeof nothing;
-    uint64_t *to = ty_calloc((size_t)r->axes[axis].bins, sizeof *to);
+    uint64_t *to = ty_result_zeroes(r->axes[axis].bins, sizeof *to);
     ty_labels *labels = ty_labels_create(bins, bytes);
     tally_status status = TALLY_OK;
     if (!to || !labels)
         status = ty_error_memory(error, "the labels of bins", bytes);
     for (uint64_t i = 0; !status && i < kept + others; i++) {
-        to[entries[i].bin] = i < kept ? i : kept;
-        if (i + 8 < kept) /* texts lie in another order */
-            __builtin_prefetch(entries[i + 8].text);
+        const entry *e = entries + (order ? order[i].entry : i);
+        if (order && i + 2 * AHEAD < kept) { /* entries and texts lie in other orders */
+            __builtin_prefetch(entries + order[i + 2 * AHEAD].entry);
+            __builtin_prefetch(entries[order[i + AHEAD].entry].text);
+        }
+        to[e->bin] = i < kept ? i : kept;
         if (i < kept)
-            ty_labels_add(labels, entries[i].text, entries[i].size);
+            ty_labels_add(labels, e->text, e->size);
     }
     if (!status && others) {
         ty_labels_add(labels, last, strlen(last));
@@ -223,7 +256,7 @@ static tally_status arrange(const tally_result *r, uint32_t axis, const entry *e
     if (!status)
         status = ty_result_move_bins(r, axis, to, labels, arranged, error);
     ty_free(to);
-    ty_free(labels);
+    ty_labels_release(labels);
     return status;
 }
 
@@ -284,6 +317,8 @@ static tally_status sort_bins(const tally_result *r, uint32_t axis, const tally_
     const uint64_t bins = r->axes[axis].bins, known = words ? tally_words_count(words) : bins;
     unsigned char *filled = ty_calloc((size_t)bins, 1);
     entry *entries = filled ? entries_make(r, axis, filled) : NULL;
+    ticket *tickets = NULL;
+    const ticket *order = NULL;
     uint64_t kept = 0;
     size_t bytes = 0;
     if (!entries) {
@@ -291,10 +326,12 @@ static tally_status sort_bins(const tally_result *r, uint32_t axis, const tally_
         return ty_error_memory(error, "the order of bins", bins * sizeof *entries);
     }
     kept = take_filled(r, axis, words, filled, bins < known ? bins : known, entries, &bytes);
-    entries = sort_entries(entries, (size_t)kept);
-    tally_status status = arrange(r, axis, entries, kept, bytes, 0, 0, sorted, error);
+    tally_status status = sort_entries(entries, (size_t)kept, &tickets, &order, error);
+    if (!status)
+        status = arrange(r, axis, entries, order, kept, bytes, 0, 0, sorted, error);
     if (!status && words && axis == 0)
         (*sorted)->dtype = (tally_dtype)0; /* that of codes says nothing */
+    ty_free(tickets);
     ty_free(entries);
     ty_free(filled);
     return status;
@@ -336,8 +373,8 @@ tally_status tally_result_top(const tally_result *result, uint32_t axis, uint64_
         if (b < kept)
             bytes += set_text(&entries[b], ty_label(labels, b), strlen(ty_label(labels, b)));
     }
-    status = arrange(result, axis, entries, kept, bytes, others, single - kept + labels->others,
-                     top, error);
+    status = arrange(result, axis, entries, NULL, kept, bytes, others,
+                     single - kept + labels->others, top, error);
     ty_free(entries);
     return status;
 }
@@ -438,7 +475,7 @@ tally_status ty_result_unite(const tally_result *a, const tally_result *b, uint3
     }
     ty_free(to_a);
     ty_free(to_b);
-    ty_free(all);
+    ty_labels_release(all);
     return status;
 }
 
