@@ -427,10 +427,9 @@ int ty_arrow_count_codes(ty_arrow_reader *r, size_t batch, ty_codes *codes)
     }
     if (block)
         give_block(r, block);
-    ty_codes_end(codes);
     codes->dtype = r->dtype;
     codes->values = span.values;
-    return !status;
+    return !status && ty_codes_end(codes);
 }
 
 /* Each row has `bytes` at `at`. */

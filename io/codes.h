@@ -13,14 +13,16 @@ typedef struct ty_codes {
     const unsigned char *values; /* `count` of them */
     void *memory;                /* that they are in, if they go with the part; else NULL */
     uint64_t *counts;
+    size_t room;         /* numbers that are counted, `count` or more */
     size_t count, turns; /* tables of `counts`, folded into the first by ty_codes_end */
     uint64_t missing;
 } ty_codes;
 
 /* Tables for `count` values in `rows` rows; 0: there is nothing to win, or memory is out. */
 int ty_codes_begin(ty_codes *codes, size_t count, uint64_t rows);
-/* Numbers below `count`. */
+/* Numbers below `room`. */
 void ty_codes_add(ty_codes *codes, const uint32_t *numbers, size_t n);
-void ty_codes_end(ty_codes *codes);
+/* 0: there was a number that no value has. */
+int ty_codes_end(ty_codes *codes);
 
 #endif

@@ -9,24 +9,23 @@ enum { PIECE = 1024, PAGE_PIECE = 1 << 16 };
 static int add_runs(ty_codes *codes, ty_pq_runs *runs, size_t rows)
 {
     while (rows) {
-        uint32_t numbers[PIECE], largest = 0;
+        uint32_t numbers[PIECE];
         size_t n = ty_pq_runs_open(runs, rows);
         if (!n)
             return 0;
         if (runs->packed) {
             n = n < PIECE ? n : PIECE;
             ty_pq_runs_unpack(runs, n, numbers);
-            for (size_t i = 0; i < n; i++)
-                largest = numbers[i] > largest ? numbers[i] : largest;
-        } else {
-            largest = runs->value;
-        }
-        if (largest >= codes->count)
-            return 0;
-        if (runs->packed)
+            if (runs->bits > 31 || 1u << runs->bits > codes->room)
+                for (size_t i = 0; i < n; i++)
+                    if (numbers[i] >= codes->room)
+                        return 0;
             ty_codes_add(codes, numbers, n);
-        else
+        } else if (runs->value < codes->count) {
             codes->counts[runs->value] += n;
+        } else {
+            return 0;
+        }
         runs->left -= n;
         rows -= n;
     }
@@ -66,9 +65,8 @@ int ty_pq_count_codes(const ty_pq_cursor *like, const ty_pq_chunk *chunk, ty_cod
     int good = 1;
     while (good && c.rows_left)
         good = !ty_pq_cursor_open(&c, &unsaid) && add_page(codes, &c);
-    good = good && codes->counts && (!codes->missing || may_miss);
+    good = good && codes->counts && (!codes->missing || may_miss) && ty_codes_end(codes);
     if (good) {
-        ty_codes_end(codes);
         codes->dtype = dtype;
         codes->values = codes->memory = c.dictionary;
         c.dictionary = NULL;

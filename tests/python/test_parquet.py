@@ -287,6 +287,17 @@ def test_words_refused(command, tmp_path):
         assert "damaged" in said(1)
     write_words(["a", "b"])
     assert "holds text" in said(3, "--bins", "3")
+    # A number of a word that the dictionary has not: of five, numbers have three bits each.
+    words = ["a", "b", "c", "d", "e"] * 16
+    write_words(words * 2, compression="none", row_group_size=80)
+    whole = bytearray(path.read_bytes())
+    packed = sum("abcde".index(word) << 3 * i for i, word in enumerate(words)).to_bytes(30, "little")
+    at = whole.index(b"\x03\x15" + packed) + 2
+    assert "by dictionaries" in said(0, "-j", "1", "-v")
+    for number in (5, 7):
+        whole[at:at + 30] = (int.from_bytes(packed, "little") & ~(7 << 3 * 50) | number << 3 * 50).to_bytes(30, "little")
+        path.write_bytes(whole)
+        assert "damaged" in said(1, "-j", "1")
     # Sizes that are not true: the first word's, of the dictionary and of a plain page.
     for plain in (False, True):
         write_words(["first", "second"], use_dictionary=not plain, compression="none")
