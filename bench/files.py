@@ -6,8 +6,8 @@
 
 The files are made in a temporary folder: a table of four columns (id, price, q, name), plain and with
 every field quoted, of N rows (10^7; 200 000 that are repeated), and the plain one as JSON lines, as DuckDB writes
-it to Parquet and Polars to Arrow, where they are there, and packed by gzip, bgzip, zstd and pzstd, where those are; one
-of 100 000 different words; float32 samples, raw and npy. They are in the page cache. Of the column `price` 100 bins are
+it to Parquet and Polars to Arrow, where they are there, and packed by gzip, bgzip, zstd and pzstd, where those are; two
+of 100 000 and a million different words; float32 samples, raw and npy. They are in the page cache. Of the column `price` 100 bins are
 counted, from 0 to 1000 or from its smallest to its largest value, of `q`, which has a dictionary in Parquet, 50; of
 `name` each different value; or all columns are summed up (DuckDB's SUMMARIZE, Polars' describe).
 
@@ -36,7 +36,6 @@ import time
 
 BLOCK = 200_000
 NAMES = ("alpha", "beta", "gamma", "delta", "eps")
-WORDS = 100_000
 SHOWN = 100  # counts that are compared
 # What is asked of a file.
 PRICE = {"column": "price", "bins": 100, "range": [0, 1000]}
@@ -60,13 +59,14 @@ def make(path, rows, quoted):
             file.write(block if rows - done >= BLOCK else "\n".join(lines[: rows - done]) + "\n")
 
 
-def make_words(path, rows):
+def make_words(path, rows, words):
+    """Four rows for each word, again and again."""
     draw = random.Random(20261123)
-    names = [f"w{draw.randrange(1 << 32):x}" for _ in range(WORDS)]
-    block = "\n".join(f"{i},{draw.choice(names)},{i % 50}" for i in range(2 * BLOCK)) + "\n"
+    names = [f"w{draw.randrange(1 << 32):x}" for _ in range(words)]
+    block = "\n".join(f"{i},{draw.choice(names)},{i % 50}" for i in range(4 * words)) + "\n"
     with open(path, "w", encoding="ascii") as file:
         file.write("id,name,q\n")
-        for _ in range(0, rows, 2 * BLOCK):
+        for _ in range(0, rows, 4 * words):
             file.write(block)
 
 
@@ -356,7 +356,10 @@ def make_cases(folder, options):
     cases.append(("csv, words", plain, NAME))
     if wanted("csv, 100 000 words"):
         cases.append(("csv, 100 000 words", place("words.csv"), NAME))
-        make_words(cases[-1][1], options.rows * 2 // 5)
+        make_words(cases[-1][1], options.rows * 2 // 5, 100_000)
+    if wanted("csv, a million words"):
+        cases.append(("csv, a million words", place("million.csv"), NAME))
+        make_words(cases[-1][1], options.rows * 2 // 5, 1_000_000)
     cases.append(("csv, all columns at a glance", plain, GLANCE))
     for codec in ("snappy", "zstd"):
         path = place(codec + ".parquet")
