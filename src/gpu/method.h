@@ -62,7 +62,7 @@ enum {
 };
 
 typedef struct ty_gpu_method {
-    const char *texts[8]; /* the kernels, behind what all share (gpu/text.c); NULL ends them */
+    const char *texts[9]; /* the kernels, behind what all share (gpu/text.c); NULL ends them */
     int reads;            /* TY_READS_… */
     int maps;             /* TY_MAPS_… */
     int tables;           /* TY_TABLES_… */

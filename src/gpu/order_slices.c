@@ -40,10 +40,11 @@ int ty_order_are_sliced(const ty_order_run *r)
 }
 
 /* One reading of the g-th group's samples by one of two kernels, of which `each` groups fit on a
- * unit by their registers; `more`: further arguments. */
+ * unit by their registers, and all of whose groups run at once with `beside` others; `more`:
+ * further arguments. */
 static tally_status reading(const ty_order_run *r, uint64_t g, const char *packed, const char *view,
-                            uint32_t each, uint32_t local, const ty_arg *more, unsigned count,
-                            tally_error *error)
+                            uint32_t each, uint32_t beside, uint32_t local, const ty_arg *more,
+                            unsigned count, tally_error *error)
 {
     const ty_grid *samples = r->source->samples;
     const ty_device *d = r->device;
@@ -65,6 +66,7 @@ static tally_status reading(const ty_order_run *r, uint64_t g, const char *packe
     for (unsigned i = 0; i < count; i++)
         args[n++] = more[i];
     fit = d->units * (fit < 1 ? 1 : fit > each ? each : fit);
+    fit -= fit > beside ? beside : 0;
     return ty_order_launch(r, is_packed ? packed : view, tiles < fit ? tiles : fit, local, args, n,
                            error);
 }
@@ -87,8 +89,9 @@ static tally_status count(const ty_order_run *r, uint64_t g, const sizes *z, uin
     const ty_arg count[] = {ty_arg_memory(r->kept), ty_arg_u32(again)};
     const ty_arg find[] = {ty_arg_memory(r->state), ty_arg_u64(r->slices), ty_arg_memory(r->drawn),
                            ty_arg_u64(z->listed),   ty_arg_u32(r->each),   ty_arg_u32(again)};
-    const tally_status status = reading(r, g, "order_slices_count_packed",
-                                        "order_slices_count_view", 5, COUNT_BYTES, count, 2, error);
+    const tally_status status =
+        reading(r, g, "order_slices_count_packed", "order_slices_count_view", 5, 0, COUNT_BYTES,
+                count, 2, error);
     return status ? status
                   : TY_ORDER_LAUNCH(r, "order_slices_choose", 1, CHOOSE_BYTES, find, error);
 }
@@ -101,7 +104,7 @@ static tally_status fill(const ty_order_run *r, uint64_t g, const sizes *z, uint
     const uint32_t fixed = 2 * ORDER_BUCKETS + ORDER_SLICES_MOST / 4 + 512 + 256 + 4;
     const uint32_t local = (fixed + tile * r->key_words + ORDER_STAGE_EXTRA) * 4;
     const ty_arg more[] = {ty_arg_memory(r->kept), ty_arg_u64(z->most), ty_arg_u32(redo)};
-    return reading(r, g, "order_lists_fill_packed", "order_lists_fill_view", 5, local, more, 3,
+    return reading(r, g, "order_lists_fill_packed", "order_lists_fill_view", 5, 0, local, more, 3,
                    error);
 }
 
@@ -115,18 +118,25 @@ static tally_status edges(const ty_order_run *r, uint64_t from, const sizes *z, 
                            args, error);
 }
 
-/* Keys that are not near the ranks, counted; the others kept. */
-static tally_status sift(const ty_order_run *r, uint64_t g, const sizes *z, tally_error *error)
+/* Keys that are not near the ranks, counted; the others kept. The map of these is made meanwhile.
+ */
+static tally_status sift(const ty_order_run *r, uint64_t g, uint64_t from, const sizes *z,
+                         tally_error *error)
 {
     const uint64_t groups = ORDER_SIFT_CELLS / 2 / r->group_size;
-    const ty_arg table[] = {ty_arg_memory(r->state), ty_arg_u64(r->slices)};
+    const ty_arg table[] = {ty_arg_memory(r->state), ty_arg_u64(r->slices), ty_arg_memory(r->drawn),
+                            ty_arg_u64(from), ty_arg_u32(z->drawn / z->thin)};
     const ty_arg more[] = {ty_arg_memory(r->kept), ty_arg_u64(z->most)};
     const ty_arg end[] = {ty_arg_memory(r->state), ty_arg_u64(r->slices), ty_arg_u64(z->most),
                           ty_arg_u32(r->each)};
-    tally_status status = TY_ORDER_LAUNCH(r, "order_sift_table", groups, 16, table, error);
+    tally_status status = edges(r, from, z, error);
     if (!status)
-        status =
-            reading(r, g, "order_sift_packed", "order_sift_view", 4, sift_bytes(r), more, 2, error);
+        status = TY_ORDER_LAUNCH(r, "order_sift_table", groups, 512, table, error);
+    if (!status)
+        status = map(r, from, z, 2, error);
+    if (!status)
+        status = reading(r, g, "order_sift_packed", "order_sift_view", 4, 1, sift_bytes(r), more, 2,
+                         error);
     return status ? status
                   : TY_ORDER_LAUNCH(r, "order_sift_end", 1, ORDER_SIFT_EDGES * 28, end, error);
 }
@@ -144,12 +154,8 @@ static tally_status by_slices(const ty_order_run *r, uint64_t g, const sizes *z,
                              ty_arg_u64(r->nan + g)};
     uint64_t at = 0;
     tally_status status = ty_order_draw(r, g, z->drawn, z->thin, &at, error);
-    if (!status && sifted)
-        status = edges(r, at, z, error);
     if (!status)
-        status = map(r, at, z, sifted ? 2 : 0, error);
-    if (!status && sifted)
-        status = sift(r, g, z, error);
+        status = sifted ? sift(r, g, at, z, error) : map(r, at, z, 0, error);
     if (!status)
         status = count(r, g, z, sifted ? 2 : 0, error);
     if (!status && !sifted)

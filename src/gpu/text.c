@@ -38,6 +38,7 @@ char *ty_gpu_text(const ty_gpu_method *method)
                            NULL,
                            NULL,
                            NULL,
+                           NULL,
                            NULL};
     enum {
         count = sizeof parts / sizeof *parts,

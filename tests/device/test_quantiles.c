@@ -334,7 +334,9 @@ static void check_far(const memories *m)
 }
 
 /* One number for the sieve, of few ranks: all different; ten; two, with their neighbours far away
- * or beside them, and some others; some NaN; all near each other, but few. */
+ * or beside them, and some others; some NaN; all near each other, but few; of all sizes; some
+ * infinite; too small for full precision; one value and others around it; five values. */
+enum { SIEVE_KINDS = 11 };
 static double sieve_number(int kind)
 {
     const uint64_t part = below(100);
@@ -348,6 +350,16 @@ static double sieve_number(int kind)
         return NAN;
     if (kind == 5)
         return below(1000) ? 1000 + unit() : (unit() - 0.5) * 1e30;
+    if (kind == 6)
+        return (part & 1 ? -1 : 1) * exp(unit() * 160 - 80);
+    if (kind == 7 && (part < 5 || part > 60))
+        return part < 5 ? -INFINITY : INFINITY;
+    if (kind == 8)
+        return (unit() - 0.3) * 1e-40;
+    if (kind == 9)
+        return part < 20 ? 0 : unit() - 0.4;
+    if (kind == 10)
+        return part < 99 ? (double)(part / 20) * 0.1 : unit();
     return unit() * 10 - 2;
 }
 
@@ -438,8 +450,9 @@ int main(int argc, char **argv)
     check_refusals(&m);
     for (int i = 0; i < 4; i++)
         check_far(&m);
-    for (int i = 0; i < 24; i++)
-        check_sieve(&m, i & 1 ? TALLY_F64 : TALLY_F32, i / 2 % 6, i < 12 ? 88 : 0);
+    for (int i = 0; i < 4 * SIEVE_KINDS; i++)
+        check_sieve(&m, i & 1 ? TALLY_F64 : TALLY_F32, i / 2 % SIEVE_KINDS,
+                    i < 2 * SIEVE_KINDS ? 88 : 0);
     /* A type after the other, as each has kernels to compile; most cases are of the first two. */
     for (int i = 0; i < cases; i++)
         check_case(&m, dtypes[i < cases / 3 ? i & 1 : (unsigned)i % 12]);

@@ -33,6 +33,16 @@ typedef ty_u32 order_key;
 #define ORDER_POPCOUNT(x) ((ty_u32)__popc(x))
 #endif
 
+/* The key of a float that is no NaN. */
+TY_FN order_key order_key_of_number(order_key bits)
+{
+#if ORDER_KEY_WORDS == 2
+    return bits ^ ((ty_u64)((ty_i64)bits >> 63) | ORDER_TOP);
+#else
+    return bits ^ ((ty_u32)((ty_i32)bits >> 31) | ORDER_TOP);
+#endif
+}
+
 TY_FN order_key order_key_of(ty_u64 bits)
 {
 #if TY_DTYPE == TY_I8
@@ -49,21 +59,40 @@ TY_FN order_key order_key_of(ty_u64 bits)
     const ty_u32 key = (ty_u32)(whole < 0 ? whole ^ 0x7fff : whole) ^ ORDER_TOP;
     return (low & 0x7fffu) > infinite ? ORDER_NAN : key;
 #elif TY_DTYPE == TY_F32
-    const ty_u32 low = (ty_u32)bits, key = low ^ ((ty_u32)((ty_i32)low >> 31) | ORDER_TOP);
-    return TY_AS_FLOAT(low) != TY_AS_FLOAT(low) ? ORDER_NAN : key;
+    const ty_u32 low = (ty_u32)bits;
+    return TY_AS_FLOAT(low) != TY_AS_FLOAT(low) ? ORDER_NAN : order_key_of_number(low);
 #else
-    const ty_u64 key = bits ^ ((ty_u64)((ty_i64)bits >> 63) | ORDER_TOP);
-    return (bits & ~ORDER_TOP) > (ty_u64)0x7ff << 52 ? ORDER_NAN : key;
+    return (bits & ~ORDER_TOP) > (ty_u64)0x7ff << 52 ? ORDER_NAN : order_key_of_number(bits);
 #endif
 }
 
-#if TY_DTYPE == TY_F32
-/* A key's sample. */
-TY_FN ty_u32 order_bits_of(order_key key)
-{
-    return key >> 31 ? key ^ ORDER_TOP : ~key;
-}
+#if TY_DTYPE == TY_F32 || TY_DTYPE == TY_F64
+#define ORDER_HOLDS_FLOATS 1
+#else
+#define ORDER_HOLDS_FLOATS 0
 #endif
+
+/* What a sieve holds of a sample: a float of 32 or 64 bits as it is, else the key. */
+TY_FN order_key order_held(ty_u64 bits)
+{
+    return ORDER_HOLDS_FLOATS ? (order_key)bits : order_key_of(bits);
+}
+
+/* The key of what is held, if that is no NaN; and what is held for a key. */
+TY_FN order_key order_key_of_held(order_key held)
+{
+    return ORDER_HOLDS_FLOATS ? order_key_of_number(held) : held;
+}
+
+TY_FN order_key order_held_of(order_key key)
+{
+    return !ORDER_HOLDS_FLOATS ? key : key & ORDER_TOP ? key ^ ORDER_TOP : ~key;
+}
+
+TY_FN int order_held_is_nan(order_key held)
+{
+    return ORDER_IS_FLOAT && (ORDER_HOLDS_FLOATS ? order_key_of(held) : held) == ORDER_NAN;
+}
 
 #if !defined(TY_NO_FP64)
 /* A key's sample, rounded to float64. */
@@ -81,7 +110,7 @@ TY_FN double order_value(order_key key)
 #elif TY_DTYPE == TY_F32
     (void)flipped;
     return key == ORDER_NAN ? (double)TY_AS_FLOAT(0x7fc00000u)
-                            : (double)TY_AS_FLOAT(order_bits_of(key));
+                            : (double)TY_AS_FLOAT(order_held_of(key));
 #elif TY_TYPE_IS_HALF(TY_DTYPE)
     const ty_i32 whole = (ty_i32)flipped;
     const ty_u32 bits = key == ORDER_NAN ? 0x7fffu : (ty_u32)(whole < 0 ? whole ^ 0x7fff : whole);
@@ -168,30 +197,31 @@ TY_FN int order_load(TY_GLOBAL const uint4 *from, order_key *x)
     return ORDER_IS_FLOAT;
 }
 
-/* The same, and whether NaN may be among them; where there are none it is faster. */
-TY_FN int order_load_numbers(TY_GLOBAL const uint4 *from, order_key *x)
+/* The same as a sieve holds them. Returns whether NaN may be among them. */
+TY_FN int order_load_held(TY_GLOBAL const uint4 *from, order_key *x)
 {
-#if TY_DTYPE == TY_F32
     ty_u32 words[4 * ORDER_LOADS];
-    float sum = 0; /* NaN, if one of them is NaN or infinite */
     order_fetch(from, words);
+#if TY_DTYPE == TY_F32
+    float sum = 0; /* NaN, if one of them is NaN or infinite */
     TY_UNROLL
-    for (ty_u32 j = 0; j < ORDER_EACH; j++) {
-        sum = TY_FMAF(TY_AS_FLOAT(words[j]), 0.0f, sum);
-        x[j] = words[j] ^ ((ty_u32)((ty_i32)words[j] >> 31) | ORDER_TOP);
-    }
-    if (sum != sum) {
-        TY_UNROLL
-        for (ty_u32 j = 0; j < ORDER_EACH; j++)
-            x[j] = order_key_of(words[j]);
-    }
+    for (ty_u32 j = 0; j < ORDER_EACH; j++)
+        sum = TY_FMAF(TY_AS_FLOAT(x[j] = words[j]), 0.0f, sum);
+    return sum != sum;
+#elif TY_DTYPE == TY_F64 && !defined(TY_NO_FP64)
+    double sum = 0;
+    TY_UNROLL
+    for (ty_u32 j = 0; j < ORDER_EACH; j++)
+        sum = TY_FMA(TY_AS_DOUBLE(x[j] = ORDER_STORED_KEY(words, j)), 0.0, sum);
     return sum != sum;
 #else
     int some = 0;
-    order_load(from, x);
     TY_UNROLL
-    for (ty_u32 j = 0; j < ORDER_EACH; j++)
-        some |= ORDER_IS_FLOAT && x[j] == ORDER_NAN;
+    for (ty_u32 j = 0; j < ORDER_EACH; j++) {
+        const order_key key = ORDER_KEY_IN(words, j);
+        x[j] = ORDER_HOLDS_FLOATS ? ORDER_STORED_KEY(words, j) : key;
+        some |= ORDER_IS_FLOAT && key == ORDER_NAN;
+    }
     return some;
 #endif
 }
@@ -219,10 +249,10 @@ TY_FN ty_u32 order_edges_real(TY_GLOBAL const ty_u64 *state)
     return (ty_u32)state[ORDER_EDGES] - (state[ORDER_TOP_IS] == 0);
 }
 
-/* All whole tiles of packed samples, ORDER_EACH keys x[] of a work-item at a time, which LOAD
- * takes; then what is before and behind, one by one, with x[] where `counts` has a bit. TILE(x,
+/* All whole tiles of packed samples, ORDER_EACH x[] of a work-item at a time, which LOAD takes;
+ * then what is before and behind, one by one, by ONE, with x[] where `counts` has a bit. TILE(x,
  * counts, some_nan) is done with them. */
-#define ORDER_READ_PACKED(data, offset, n, LOAD, TILE)                                             \
+#define ORDER_READ_PACKED(data, offset, n, LOAD, ONE, TILE)                                        \
     do {                                                                                           \
         TY_GLOBAL const ty_u8 *samples_ = (data) + (offset);                                       \
         const ty_u32 start_ = (0u - (ty_u32)(ty_u64)samples_ & 15u) / ORDER_SIZE;                  \
@@ -243,8 +273,8 @@ TY_FN ty_u32 order_edges_real(TY_GLOBAL const ty_u64 *state)
                 const ty_u32 e_ = (ty_u32)(t_ - full_) * ORDER_TILE + j_ * TY_GROUP_SIZE + TY_LID; \
                 x[j_] = 0;                                                                         \
                 if (e_ < rest_)                                                                    \
-                    x[j_] = order_key_of(ty_word_at(                                               \
-                        (e_ < head_ ? samples_ : behind_) + e_ * ORDER_SIZE, ORDER_SIZE));         \
+                    x[j_] = ONE(ty_word_at((e_ < head_ ? samples_ : behind_) + e_ * ORDER_SIZE,    \
+                                           ORDER_SIZE));                                           \
                 else                                                                               \
                     counts &= ~(1u << j_);                                                         \
             }                                                                                      \
@@ -253,7 +283,7 @@ TY_FN ty_u32 order_edges_real(TY_GLOBAL const ty_u64 *state)
     } while (0)
 
 /* The same of samples of any layout. */
-#define ORDER_READ_VIEW(TILE)                                                                      \
+#define ORDER_READ_VIEW(ONE, TILE)                                                                 \
     do {                                                                                           \
         const ty_u64 tiles_ = (n + ORDER_TILE - 1) / ORDER_TILE;                                   \
         const ty_u64 step_rows_ = TY_GROUP_SIZE / columns;                                         \
@@ -266,7 +296,7 @@ TY_FN ty_u32 order_edges_real(TY_GLOBAL const ty_u64 *state)
             TY_UNROLL                                                                              \
             for (ty_u32 j_ = 0; j_ < ORDER_EACH; j_++, i_ += TY_GROUP_SIZE) {                      \
                 const int in_ = i_ < n && ORDER_COUNTS(b, row_, column_);                          \
-                x[j_] = in_ ? ORDER_KEY_AT(b, row_, column_) : 0;                                  \
+                x[j_] = in_ ? ONE(ty_word_at(TY_GRID_AT(x0, b, row_, column_), ORDER_SIZE)) : 0;   \
                 counts |= (ty_u32)in_ << j_;                                                       \
                 TY_STEP(row_, column_, columns, step_rows_, step_columns_);                        \
             }                                                                                      \

@@ -195,6 +195,8 @@ order_slices_choose(TY_GLOBAL ty_u64 *state, ty_u64 slices_at,
                        (TY_LOCAL const ty_u8 *)(ty_local + ORDER_C_BEFORE));
     for (ty_u32 list = TY_LID; list < lists; list += TY_GROUP_SIZE)
         order_slices_list(state, slices, drawn_keys + slices[ORDER_S_KEYS], list);
+    for (ty_u32 list = lists + TY_LID; list < 256; list += TY_GROUP_SIZE)
+        order_slices_set_key(slices, ORDER_S_KEY + list * ORDER_KEY_WORDS, 0);
     for (ty_u32 r = TY_LID; r < ranks; r += TY_GROUP_SIZE)
         if (state[ORDER_WHAT + r] != ORDER_FOUND)
             state[ORDER_LIST + r] =
@@ -347,7 +349,7 @@ order_lists_fill_packed(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n,
     if (slices[ORDER_S_SIFTED])
         ORDER_READ_KEYS(kept, state[ORDER_KEPT], ORDER_LISTS_FILL);
     else
-        ORDER_READ_PACKED(data, offset, n, order_load, ORDER_LISTS_FILL);
+        ORDER_READ_PACKED(data, offset, n, order_load, order_key_of, ORDER_LISTS_FILL);
     order_lists_flush(slices, &m, out, 1, ty_local);
 }
 
@@ -364,7 +366,7 @@ order_lists_fill_view(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked, ty_u6
     if (slices[ORDER_S_SIFTED])
         ORDER_READ_KEYS(kept, state[ORDER_KEPT], ORDER_LISTS_FILL);
     else
-        ORDER_READ_VIEW(ORDER_LISTS_FILL);
+        ORDER_READ_VIEW(order_key_of, ORDER_LISTS_FILL);
     order_lists_flush(slices, &m, out, 1, ty_local);
 }
 

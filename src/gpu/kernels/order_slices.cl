@@ -161,29 +161,6 @@ typedef struct order_near {
     ty_u32 wanted[ORDER_NEAR_EDGES + 1], put[ORDER_NEAR_EDGES + 2];
 } order_near;
 
-/* Which edges many of the `drawn` keys are equal to: the two that most are, and whether these are
- * enough to leave them out of the keys that go through a sieve (1), or all should be (2). */
-TY_FN void order_slices_often(TY_LOCAL const order_near *near_, ty_u32 edges, ty_u32 drawn,
-                              TY_GLOBAL ty_u32 *slices)
-{
-    ty_u32 first = 0, second, all = 0, most[2] = {0, 0};
-    for (ty_u32 e = 0; e < edges; e++) {
-        const ty_u32 equal = near_->end[e] - near_->begin[e];
-        all += equal;
-        if (equal > most[0])
-            most[0] = equal, first = e;
-    }
-    second = first;
-    for (ty_u32 e = 0; e < edges; e++) {
-        const ty_u32 equal = near_->end[e] - near_->begin[e];
-        if (e != first && (second == first || equal > most[1]))
-            most[1] = equal, second = e;
-    }
-    slices[ORDER_S_EQUAL] = all - most[0] - most[1] > drawn / 8 ? 2 : all > drawn / 32 + 3 * edges;
-    slices[ORDER_S_OFTEN] = first;
-    slices[ORDER_S_OFTEN + 1] = second;
-}
-
 /* Which drawn keys go on; returns how many. */
 TY_FN ty_u32 order_slices_ranges(TY_LOCAL order_near *near_, ty_u32 edges, ty_u32 drawn)
 {
@@ -208,12 +185,11 @@ TY_FN ty_u32 order_slices_ranges(TY_LOCAL order_near *near_, ty_u32 edges, ty_u3
 /* The drawn keys between the edges of each rank, with one before and one behind, a few of those
  * equal to an edge, and the last, of `count` in `keys` from `from` on, at `to`; returns how many.
  * For fewer edges than ORDER_NEAR_EDGES. */
-TY_FN ty_u32 order_slices_between(TY_GLOBAL const ty_u64 *state, TY_GLOBAL ty_u32 *slices,
-                                  TY_GLOBAL order_key *keys, ty_u64 from, ty_u64 to, ty_u32 count,
-                                  TY_LOCAL order_near *near_)
+TY_FN ty_u32 order_slices_between(TY_GLOBAL const ty_u64 *state, TY_GLOBAL order_key *keys,
+                                  ty_u64 from, ty_u64 to, ty_u32 count, TY_LOCAL order_near *near_)
 {
     TY_GLOBAL const order_key *sorted = keys + from;
-    const ty_u32 edges = (ty_u32)state[ORDER_EDGES], real = order_edges_real(state);
+    const ty_u32 edges = (ty_u32)state[ORDER_EDGES];
     for (ty_u32 e = TY_LID; e <= edges; e += TY_GROUP_SIZE) { /* behind the last, NaN */
         const order_key edge = e < edges ? (order_key)state[ORDER_EDGE + e] : ORDER_NAN;
         near_->wanted[e] = (ty_u32)state[ORDER_WANTED + e];
@@ -221,11 +197,8 @@ TY_FN ty_u32 order_slices_between(TY_GLOBAL const ty_u64 *state, TY_GLOBAL ty_u3
         ORDER_BELOW(sorted, count, edge, 1, near_->end[e]);
     }
     TY_BARRIER();
-    if (TY_LID == 0) {
-        const ty_u32 drawn = near_->begin[edges];
-        order_slices_often(near_, real, drawn, slices);
-        order_slices_ranges(near_, edges, drawn);
-    }
+    if (TY_LID == 0)
+        order_slices_ranges(near_, edges, near_->begin[edges]);
     TY_BARRIER();
     const ty_u32 all = near_->put[edges + 1];
     for (ty_u32 i = TY_LID; i < all; i += TY_GROUP_SIZE) {
@@ -262,9 +235,12 @@ TY_FN uint2 order_map_bucket(const order_map *m, TY_GLOBAL const order_key *keys
 {
     const ty_u32 want = (ty_u32)((ty_u64)count * ORDER_SLICES / drawn);
     const ty_u32 slice_bits = order_bits(want > 1 ? want - 1 : 0);
-    const ty_u32 first = order_map_distance(m, keys[0]),
-                 last = order_map_distance(m, keys[count - 1]);
+    ty_u32 first = order_map_distance(m, keys[0]), last = order_map_distance(m, keys[count - 1]);
     ty_u32 below;
+    if (count < ORDER_BUCKET_FEW) { /* which say little of where others are */
+        first = first >> m->shift << m->shift;
+        last = first + ((1u << m->shift) - 1);
+    }
     uint2 b;
     const ty_u32 bits = order_bits(last - first);
     for (below = bits > slice_bits ? bits - slice_bits : 0;; below++) {
@@ -388,8 +364,7 @@ order_slices_map(TY_GLOBAL ty_u64 *state, TY_GLOBAL order_key *keys, ty_u64 from
     if (again == 2 && state[ORDER_EDGES] >= ORDER_NEAR_EDGES)
         again = 0;
     if (again == 2)
-        drawn = order_slices_between(state, slices, keys, from, other, count,
-                                     (TY_LOCAL order_near *)begin);
+        drawn = order_slices_between(state, keys, from, other, count, (TY_LOCAL order_near *)begin);
     else if (again)
         drawn = order_slices_again(slices, keys, from, other, slices[ORDER_S_DRAWN], ty_local);
     else
@@ -497,7 +472,7 @@ order_slices_count_packed(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n,
     if (slices[ORDER_S_SIFTED])
         ORDER_READ_KEYS(kept, state[ORDER_KEPT], ORDER_SLICES_COUNT);
     else
-        ORDER_READ_PACKED(data, offset, n, order_load, ORDER_SLICES_COUNT);
+        ORDER_READ_PACKED(data, offset, n, order_load, order_key_of, ORDER_SLICES_COUNT);
     order_slices_end(slices, ty_local + ORDER_SLICES_AT);
 }
 
@@ -513,7 +488,7 @@ order_slices_count_view(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked, ty_
     if (slices[ORDER_S_SIFTED])
         ORDER_READ_KEYS(kept, state[ORDER_KEPT], ORDER_SLICES_COUNT);
     else
-        ORDER_READ_VIEW(ORDER_SLICES_COUNT);
+        ORDER_READ_VIEW(order_key_of, ORDER_SLICES_COUNT);
     order_slices_end(slices, ty_local + ORDER_SLICES_AT);
 }
 /* SPDX-License-Identifier: Apache-2.0 */

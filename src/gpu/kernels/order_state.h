@@ -63,6 +63,7 @@
 /* Many ranks by slices (order_slices.cl). */
 #define ORDER_BUCKETS     512
 #define ORDER_BUCKET_BITS 9
+#define ORDER_BUCKET_FEW  4
 #define ORDER_SLICES      4096 /* slices of a bucket, at most, and all there should be */
 #define ORDER_SLICES_MOST 9216 /* more than there are: twice as many, and one a bucket */
 #define ORDER_STAGE_EXTRA 1024 /* words of keys on a group's stage besides a tile's */
@@ -102,12 +103,17 @@
 /* Of a sieve (order_sift.cl): the least key that has a cell of its own (two words), bits of a
  * distance that are dropped, its bits below the cell's, the largest distance; whether keys equal to
  * edges are left out, and the two that most are; whether only the keys that went through count now;
- * whether there is space for all edges; where the map's drawn keys begin; of each edge the slice of
- * the keys that were left out, and a byte of each cell. */
+ * whether there is space for all edges; where the map's drawn keys begin; whether cells are of
+ * equal width in values, the value where they begin (two words), and one by the width of all; of
+ * each edge the slice of the keys that were left out; a byte of each cell in keys, and in values.
+ */
 #define ORDER_SIFT_EDGES   20    /* edges, at most, and */
 #define ORDER_SIFT_RANKS   18    /* the ranks that have so many */
 #define ORDER_SIFT_CELLS   16384 /* a power of two */
 #define ORDER_SIFT_GAPS    9     /* gaps, at most, whose keys are counted, and the last */
+#define ORDER_SIFT_FIELDS  10    /* counters of a work-item; the last two may be of keys equal to */
+#define ORDER_SIFT_OFTEN   9     /* the edge that most are equal to, and the next */
+#define ORDER_SIFT_SECOND  8
 #define ORDER_SIFT_LANES   32
 #define ORDER_SIFT_EXTRA   2048 /* words of keys on a group's stage besides a tile's */
 #define ORDER_S_CELL_LOW   ORDER_S_SIFT
@@ -119,16 +125,18 @@
 #define ORDER_S_SIFTED     (ORDER_S_SIFT + 8)
 #define ORDER_S_FITS       (ORDER_S_SIFT + 9)
 #define ORDER_S_KEYS       (ORDER_S_SIFT + 10)
-#define ORDER_S_EDGE       (ORDER_S_SIFT + 12)
+#define ORDER_S_BY_VALUE   (ORDER_S_SIFT + 11)
+#define ORDER_S_ORIGIN     (ORDER_S_SIFT + 12)
+#define ORDER_S_PER        (ORDER_S_SIFT + 14)
+#define ORDER_S_EDGE       (ORDER_S_SIFT + 16)
 #define ORDER_S_TABLE      (ORDER_S_EDGE + 32)
-#define ORDER_S_WORDS      (ORDER_S_TABLE + ORDER_SIFT_CELLS / 4)
+#define ORDER_S_WORDS      (ORDER_S_TABLE + 2 * ORDER_SIFT_CELLS / 4)
 /* Where things lie in a group's local memory, in words. */
 #define ORDER_SF_EDGE   (ORDER_SIFT_CELLS / 4)
 #define ORDER_SF_GAP    (ORDER_SF_EDGE + 2 * ORDER_NEAR_EDGES)
-#define ORDER_SF_EQUAL  (ORDER_SF_GAP + ORDER_SIFT_GAPS * ORDER_SIFT_LANES)
+#define ORDER_SF_EQUAL  (ORDER_SF_GAP + ORDER_SIFT_FIELDS * ORDER_SIFT_LANES)
 #define ORDER_SF_STAGED (ORDER_SF_EQUAL + ORDER_SIFT_EDGES * ORDER_SIFT_LANES)
-#define ORDER_SF_LOW    (ORDER_SF_STAGED + 16) /* of eight crews; the least key of the cells */
-#define ORDER_SF_STAGE  (ORDER_SF_LOW + 4)
+#define ORDER_SF_STAGE  (ORDER_SF_STAGED + 32) /* of eight crews */
 
 #endif
 /* SPDX-License-Identifier: Apache-2.0 */
