@@ -58,6 +58,9 @@ int ty_pq_count_codes(const ty_pq_cursor *like, const ty_pq_chunk *chunk, ty_cod
     const tally_dtype dtype = like->values.target.dtype;
     const int may_miss = dtype >= TALLY_F16 || like->values.target.masked;
     tally_error unsaid;
+    codes->dtype = dtype;
+    if (!chunk->values)
+        return ty_codes_begin(codes, 0, 0);
     if (!chunk->is_coded)
         return 0; /* without a page unpacked for nothing */
     c.values.target = like->values.target;
@@ -67,7 +70,6 @@ int ty_pq_count_codes(const ty_pq_cursor *like, const ty_pq_chunk *chunk, ty_cod
         good = !ty_pq_cursor_open(&c, &unsaid) && add_page(codes, &c);
     good = good && codes->counts && (!codes->missing || may_miss) && ty_codes_end(codes);
     if (good) {
-        codes->dtype = dtype;
         codes->values = codes->memory = c.dictionary;
         c.dictionary = NULL;
     }

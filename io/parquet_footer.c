@@ -301,6 +301,8 @@ static void read_chunk_fields(ty_thrift *t, ty_pq_chunk *chunk, int *column_type
             ty_thrift_skip(t, type);
         }
     }
+    if (!chunk->values)
+        return; /* writers leave out pages, or their places */
     chunk->begin = dictionary && dictionary < data ? dictionary : data;
     chunk->end = chunk->begin + bytes;
     chunk->is_coded = chunk->begin != data && !plain;
@@ -326,8 +328,9 @@ static tally_status read_chunk(ty_thrift *t, const ty_pq_reader *r, uint32_t col
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "%s: the data of column '%s' are in another file; read that one", r->name,
                         r->footer->columns[column].name);
-    if (t->failed || column_type != r->footer->columns[column].type || chunk->begin < 4 ||
-        chunk->end < chunk->begin || chunk->end > r->data_end)
+    if (t->failed || column_type != r->footer->columns[column].type ||
+        (chunk->values && chunk->begin < 4) || chunk->end < chunk->begin ||
+        chunk->end > r->data_end)
         return damaged(r->name, "a column's place or type", error);
     return TALLY_OK;
 }

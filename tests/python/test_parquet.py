@@ -206,6 +206,23 @@ def test_dictionaries(command, tmp_path, threads):
         assert "its range by dictionaries" in done.stderr and (axis["lo"], axis["hi"]) == ends, (name, axis, done.stderr)
 
 
+def test_row_groups_without_rows(command, tmp_path):
+    """As pyarrow writes tables without rows: the columns' places are no places then."""
+    path = tmp_path / "empty.parquet"
+    table = pa.table({"x": pa.array([1, 2, 2], pa.int32()), "word": ["a", "b", "a"]})
+    for dictionary in (True, False):
+        for groups in ((0,), (0, 3), (3, 0), (0, 3, 0, 0, 3)):
+            with pq.ParquetWriter(path, table.schema, use_dictionary=dictionary) as writer:
+                for rows in groups:
+                    writer.write_table(table[:rows])
+            times = sum(groups) // 3
+            for threads in (1, 2):
+                numbers = counted(command, path, "--column", "x", "--bins", 3, "--range", 0, 3, "-j", threads)
+                assert numbers[0]["counts"] == [0, times, 2 * times], groups
+                words = counted(command, path, "--column", "word", "-j", threads)
+                assert words[0]["counts"] == ([2 * times, times] if times else [0]), groups
+
+
 def test_integers_beyond_float64(command, tmp_path):
     path = tmp_path / "table.parquet"
     values = [2**53, 2**53 + 1, 2**53 + 1, 2**53 + 3]
