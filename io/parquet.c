@@ -87,11 +87,10 @@ static const char *refused_kind(const ty_pq_column *c)
     case TY_PQ_BOOLEAN:
     case TY_PQ_INT32:
     case TY_PQ_INT64:
+    case TY_PQ_INT96:
     case TY_PQ_FLOAT:
     case TY_PQ_DOUBLE:
         return NULL;
-    case TY_PQ_INT96:
-        return "timestamps of the old kind (INT96)";
     case TY_PQ_FIXED:
         return c->is_f16 || (c->is_decimal && c->type_bytes >= 1 && c->type_bytes <= 16) ? NULL
                                                                                          : "bytes";
@@ -117,6 +116,8 @@ static tally_dtype stored_dtype(const ty_pq_column *c)
         return c->is_unsigned ? TALLY_U32 : TALLY_I32;
     case TY_PQ_INT64:
         return c->is_unsigned ? TALLY_U64 : TALLY_I64;
+    case TY_PQ_INT96:
+        return TALLY_I64;
     case TY_PQ_FLOAT:
         return TALLY_F32;
     case TY_PQ_FIXED:
@@ -135,6 +136,8 @@ static size_t stored_bytes(const ty_pq_column *c)
     case TY_PQ_INT32:
     case TY_PQ_FLOAT:
         return 4;
+    case TY_PQ_INT96:
+        return 12;
     case TY_PQ_FIXED:
         return (size_t)c->type_bytes;
     default:

@@ -131,7 +131,9 @@ static void read_element(ty_thrift *t, ty_pq_element *element)
         column->time = TALLY_TIME_MILLISECOND;
     else if (element->converted == CONVERTED_MICROSECONDS && !column->time)
         column->time = TALLY_TIME_MICROSECOND;
-    if (column->type != TY_PQ_INT32 && column->type != TY_PQ_INT64)
+    if (column->type == TY_PQ_INT96) /* which is for nothing else */
+        column->time = TALLY_TIME_MICROSECOND;
+    else if (column->type != TY_PQ_INT32 && column->type != TY_PQ_INT64)
         column->time = TALLY_TIME_NONE;
     column->is_f16 = element->logical == LOGICAL_F16 && column->type_bytes == 2;
 }

@@ -155,6 +155,28 @@ static ty_pq_fault convert_decimals(const ty_pq_target *target, const unsigned c
     return TY_PQ_FINE;
 }
 
+/* Nanoseconds of a day and its Julian number to microseconds since 1970, as int64 or float64. */
+static ty_pq_fault convert_int96(const ty_pq_target *target, const unsigned char *stored,
+                                 size_t count, void *into)
+{
+    enum { DAY_OF_1970 = 2440588, MOST_DAYS = 106000000 }; /* of int64's 106 751 991 */
+    int inexact = 0;
+    for (size_t i = 0; i < count; i++, stored += target->bytes) {
+        const int64_t in_day = (int64_t)load_u64(stored);
+        uint32_t day;
+        memcpy(&day, stored + 8, sizeof day);
+        const int64_t days = (int64_t)day - DAY_OF_1970; /* in_day is below 0 in some files */
+        if (days > MOST_DAYS)
+            return TY_PQ_DAMAGED;
+        const int64_t time = days * 86400000000 + in_day / 1000 - (in_day % 1000 < 0);
+        const double rounded = (double)time;
+        inexact |= fabs(rounded) > 0x1p53;
+        memcpy((char *)into + i * 8, target->dtype == TALLY_I64 ? (const void *)&time : &rounded,
+               8);
+    }
+    return inexact && target->dtype == TALLY_F64 ? TY_PQ_INEXACT : TY_PQ_FINE;
+}
+
 /* Integers to float64, exactly. */
 static ty_pq_fault convert_integers(const ty_pq_target *target, const unsigned char *stored,
                                     size_t count, double *into)
@@ -188,6 +210,8 @@ ty_pq_fault ty_pq_convert(const ty_pq_target *target, const unsigned char *store
     double *numbers = into;
     if (target->column->is_decimal)
         return convert_decimals(target, stored, count, numbers);
+    if (type == TY_PQ_INT96)
+        return convert_int96(target, stored, count, into);
     if (type == TY_PQ_INT32 || type == TY_PQ_INT64)
         return convert_integers(target, stored, count, numbers);
     for (size_t i = 0; i < count; i++) {

@@ -206,6 +206,31 @@ def test_dictionaries(command, tmp_path, threads):
         assert "its range by dictionaries" in done.stderr and (axis["lo"], axis["hi"]) == ends, (name, axis, done.stderr)
 
 
+@pytest.mark.parametrize("how", (dict(use_dictionary=False), dict(data_page_version="2.0", row_group_size=70), dict(compression="zstd")))
+def test_int96(command, tmp_path, how):
+    """Timestamps as Spark and Impala write them are counted as those of today, whole microseconds."""
+    random = np.random.default_rng(20261129)
+    times = random.integers(-(10**9), 2 * 10**9, 500) * 10**6 + random.integers(0, 10**6, 500)
+    times[::3] = times[0]
+    table = pa.table({"t": pa.array(times, pa.timestamp("us")),
+                      "missing": pa.array(times, pa.timestamp("us"), mask=random.random(500) < 0.2),
+                      "x": pa.array(random.random(500))})
+    old, new = tmp_path / "old.parquet", tmp_path / "new.parquet"
+    pq.write_table(table, old, use_deprecated_int96_timestamps=True, **how)
+    pq.write_table(table, new, coerce_timestamps="us", **how)
+
+    def said(path, *arguments):
+        done = subprocess.run((*command, path, *arguments, "--device", "cpu", "-q"), capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.replace(str(path), "")
+
+    for arguments in (("-c", "t"), ("-c", "missing"), ("-c", "t", "--bins", "year"), ("-c", "t,x", "--bins", "5,3"), ()):
+        assert said(old, *arguments) == said(new, *arguments), arguments
+    pq.write_table(pa.table({"t": pa.array([-1, 1999], pa.timestamp("ns"))}), old, use_deprecated_int96_timestamps=True, **how)
+    axis = json.loads(said(old, "-c", "t", "--bins", "2", "-f", "json"))["axes"][0]
+    assert (axis["lo"], axis["hi"]) == (-1, 1)
+
+
 def test_row_groups_without_rows(command, tmp_path):
     """As pyarrow writes tables without rows: the columns' places are no places then."""
     path = tmp_path / "empty.parquet"
