@@ -54,10 +54,27 @@ const char *ty_field_scan(ty_delimiter delimiter, const char *p, const char *end
     return delimiter == ' ' ? ty_skip_blanks(delimiter, p, end) : p;
 }
 
+/* Whether the first field is what spreadsheets write where a formula has no value. */
+static int is_spreadsheet_error(ty_delimiter delimiter, const char *p, const char *end)
+{
+    static const char *const words[] = {"#N/A",  "#DIV/0!", "#NAME?", "#NULL!",
+                                        "#NUM!", "#REF!",   "#VALUE!"};
+    int found = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const size_t size = strlen(words[i]);
+        if ((size_t)(end - p) < size || memcmp(p, words[i], size) != 0)
+            continue;
+        const char *behind = ty_skip_blanks(delimiter, p + size, end);
+        found |= behind == end || is_stop(delimiter, *behind);
+    }
+    return found;
+}
+
 int ty_line_is_skipped(ty_delimiter delimiter, const char *p, const char *end)
 {
     p = ty_skip_blanks(delimiter, p, end);
-    return p == end || *p == '#' || ty_is_line_end(*p);
+    return p == end || ty_is_line_end(*p) ||
+           (*p == '#' && !is_spreadsheet_error(delimiter, p, end));
 }
 
 const char *ty_line_end(const char *p, const char *end)

@@ -4,7 +4,8 @@
  * A line ends in LF, CR LF or CR. Fields may have spaces (and tabs, where these do not separate)
  * around them. A field that begins with a double quote ends at the next one that is not doubled;
  * delimiters and line ends within are part of it. Lines of white space alone and lines whose first
- * character is # are passed over. */
+ * character is # are passed over, but for those that begin with a spreadsheet's "#N/A" or the like.
+ */
 #ifndef TY_TEXT_FIELDS_H
 #define TY_TEXT_FIELDS_H
 

@@ -2,6 +2,7 @@
 /* Which delimiter a text has, and whether its first line is a heading. */
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
@@ -23,8 +24,9 @@ typedef struct ty_survey {
 /* What the records' columns hold, the first record apart. */
 typedef struct ty_column_survey {
     uint8_t first_is_text, next_is_number; /* next: the first later field that is not missing */
-    uint32_t numbers, texts, times;        /* times count as numbers, too */
-    uint8_t has_wide, has_others;          /* integers beyond 2^53; what is no integer */
+    uint8_t first_is_boolean;
+    uint32_t numbers, texts, times, booleans; /* times count as numbers, too, booleans as texts */
+    uint8_t has_wide, has_others;             /* integers beyond 2^53; what is no integer */
 } ty_column_survey;
 
 /* Passes over blank lines and comments. NULL: no record begins before `end`. */
@@ -38,6 +40,12 @@ static const char *find_record(ty_delimiter delimiter, const char *p, const char
     return p < end ? p : NULL;
 }
 
+static int is_boolean(const ty_field *field)
+{
+    return (field->size == 4 && strncasecmp(field->begin, "true", 4) == 0) ||
+           (field->size == 5 && strncasecmp(field->begin, "false", 5) == 0);
+}
+
 static void note_field(ty_column_survey *column, const ty_field *from, ty_field_kind kind,
                        int is_first)
 {
@@ -45,6 +53,7 @@ static void note_field(ty_column_survey *column, const ty_field *from, ty_field_
     int is_integer;
     if (is_first) {
         column->first_is_text = kind == TY_FIELD_TEXT;
+        column->first_is_boolean = (uint8_t)is_boolean(&field);
         return;
     }
     column->has_wide |=
@@ -56,6 +65,7 @@ static void note_field(ty_column_survey *column, const ty_field *from, ty_field_
         column->numbers += kind != TY_FIELD_TEXT;
         column->times += kind == TY_FIELD_TIME;
         column->texts += kind == TY_FIELD_TEXT;
+        column->booleans += is_boolean(&field);
     }
 }
 
@@ -114,8 +124,9 @@ static ty_survey survey_text(ty_delimiter delimiter, const ty_spelling *spelling
     return survey;
 }
 
-/* Whether some column begins with text and goes on with numbers. A first record that is all text is
- * a header wherever a number follows at all: as data no column of it could be read. */
+/* Whether some column begins with text and goes on with numbers, or with nothing but true and
+ * false. A first record that is all text is a header wherever a number follows at all: as data no
+ * column of it could be read. */
 static int has_header(const ty_survey *survey, const ty_column_survey *columns)
 {
     int all_text = 1, any_number = 0;
@@ -124,6 +135,9 @@ static int has_header(const ty_survey *survey, const ty_column_survey *columns)
         any_number |= columns[i].numbers > 0;
         if (columns[i].first_is_text && columns[i].next_is_number &&
             columns[i].numbers >= columns[i].texts)
+            return 1;
+        if (columns[i].first_is_text && !columns[i].first_is_boolean && columns[i].booleans &&
+            columns[i].booleans == columns[i].texts && !columns[i].numbers)
             return 1;
     }
     return all_text && any_number;

@@ -84,6 +84,10 @@ output '^200 other values +200 '
 output '^1 +1 '
 printf 'ok,q\ntrue,1\nfalse,2\ntrue,3\n' >bool.csv
 equal 'true,2 false,1' "$("$TALLY" bool.csv -c ok --format csv | sed -n '2,$s/^ok,//p' | paste -sd' ')" "booleans"
+printf 'name,ok\nann,TRUE\nbob,\neve,FALSE\n' >header.csv
+equal 'FALSE,1 TRUE,1 nan,1' "$("$TALLY" header.csv -c 2 --format csv | sed -n '2,$s/^ok,//p' | paste -sd' ')" "a heading above booleans"
+printf 'false,x\ntrue,y\n' >none.csv
+equal 'false,1 true,1' "$("$TALLY" none.csv -c 1 --format csv | sed -n '2,$s/^column 1,//p' | paste -sd' ')" "booleans without a heading"
 printf 'name,colour\nann,red\nbob,blue\neve,red\n' >text.csv
 equal 'red,2 blue,1' "$("$TALLY" text.csv -c colour --format csv | sed -n '2,$s/^colour,//p' | paste -sd' ')" "headings above words"
 printf 'a\nb\na\n' >lines.txt

@@ -99,6 +99,8 @@ static void test_layouts(void)
     EXPECT("x\n1\n2\n", "x", 1.0, 2.0);
     EXPECT("height in cm\n1\n2\n", NULL, 1.0, 2.0);
     EXPECT("name,v\nbob,1\nal,2\n", "v", 1.0, 2.0);
+    EXPECT("1\n#N/A\n# no value\n#N/A or so\n#N/A \n2\n#N/A", NULL, 1.0, NAN, NAN, 2.0, NAN);
+    EXPECT("v,w\n#N/A,1\n#DIV/0!,2\n#1,3\n", "w", 1.0, 2.0);
     EXPECT("bob,1\nal,2\n", "2", 1.0, 2.0);
     EXPECT("bob,1\nal,2\n7,3\n", "2", 1.0, 2.0, 3.0);
     EXPECT("day,v\n2024-01-01 10:00,1\n2024-01-01 11:00,2\n", "v", 1.0, 2.0);
@@ -131,6 +133,7 @@ static void test_messages(void)
     REFUSE("\n \n# x\n", NULL, "a.csv: empty: no numbers");
     REFUSE("\xef\xbb\xbf", NULL, "a.csv: empty: no numbers");
     REFUSE("1\n2\nabc\n", NULL, "a.csv:3:1: expected a number, found 'abc'" MISSING);
+    REFUSE("1\n#REF!\n", NULL, "a.csv:2:1: expected a number, found '#REF!'" MISSING);
     REFUSE("abc", NULL, "a.csv:1:1: expected a number, found 'abc'" MISSING);
     REFUSE("price\nabc\n1\n", NULL, "a.csv:2:1: expected a number, found 'abc'" MISSING);
     REFUSE("n,price\nx,y\nz,1\n", "price", "a.csv:2:3: expected a number, found 'y'" MISSING);
