@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines and fields of text: CSV, TSV, semicolons, runs of white space, or one number a line.
+/* Lines and fields of text: CSV, TSV, semicolons, bars, runs of white space, or one number a line.
  *
  * A line ends in LF, CR LF or CR. Fields may have spaces (and tabs, where these do not separate)
  * around them. A field that begins with a double quote ends at the next one that is not doubled;

@@ -165,20 +165,20 @@ static int is_better(const ty_survey *a, const ty_survey *b)
 }
 
 /* The delimiter that makes the first record more than one field and the most later ones as wide;
- * among equals the one with more numbers, then the first here. Tabs and white space must fit half
- * of the records: they are common around and inside fields. */
+ * among equals the one with more numbers, then the first here. Tabs, white space and bars must fit
+ * half of the records: they are common around and inside fields. */
 static ty_delimiter find_delimiter(const ty_spelling *spelling, const char *text, const char *end,
                                    int ended, ty_survey *best)
 {
-    static const ty_delimiter candidates[] = {'\t', ';', ',', ' '};
+    static const ty_delimiter candidates[] = {'\t', ';', ',', '|', ' '};
     ty_delimiter delimiter = '\n';
     for (size_t i = 0; i < sizeof candidates; i++) {
         if (spelling && (candidates[i] == spelling->decimal ||
                          (candidates[i] == ' ' && spelling->thousands == ' ')))
             continue;
         ty_survey survey = survey_text(candidates[i], spelling, text, end, ended);
-        int is_blank = candidates[i] == '\t' || candidates[i] == ' ';
-        if (survey.width < 2 || (is_blank && 2 * fitting(&survey) < survey.records - 1))
+        int is_sure = candidates[i] == ';' || candidates[i] == ',';
+        if (survey.width < 2 || (!is_sure && 2 * fitting(&survey) < survey.records - 1))
             continue;
         if (delimiter == '\n' || is_better(&survey, best)) {
             delimiter = candidates[i];

@@ -99,6 +99,11 @@ static void test_layouts(void)
     EXPECT("x\n1\n2\n", "x", 1.0, 2.0);
     EXPECT("height in cm\n1\n2\n", NULL, 1.0, 2.0);
     EXPECT("name,v\nbob,1\nal,2\n", "v", 1.0, 2.0);
+    EXPECT("name|v\nbob a|1\nal|2\n", "v", 1.0, 2.0);
+    EXPECT("\"name\"|\"v\"\n\"bob\"|\"NA\"\n", "v", NAN);
+    EXPECT(" id | v \n 1 | 2\n 3 | 4\n", "v", 2.0, 4.0);
+    EXPECT("1,a|b,2\n2,c|d,3\n", "3", 2.0, 3.0);
+    EXPECT("v,w\n1,a|b\n2,c|d\n", "v", 1.0, 2.0);
     EXPECT("1\n#N/A\n# no value\n#N/A or so\n#N/A \n2\n#N/A", NULL, 1.0, NAN, NAN, 2.0, NAN);
     EXPECT("v,w\n#N/A,1\n#DIV/0!,2\n#1,3\n", "w", 1.0, 2.0);
     EXPECT("bob,1\nal,2\n", "2", 1.0, 2.0);
