@@ -23,6 +23,9 @@ typedef struct ty_jsonl_names {
 static int take_name(void *user, const char *name)
 {
     ty_jsonl_names *all = user;
+    for (uint32_t i = 0; i < all->count; i++)
+        if (strcmp(all->names[i], name) == 0)
+            return 0;
     if (all->count < NAMES_MOST && (all->names[all->count] = ty_text_copy(name, strlen(name))))
         all->count++;
     return all->count == NAMES_MOST;
@@ -38,7 +41,7 @@ static tally_status check_first(ty_jsonl_state *s, const char *p, const char *en
                                                                  : TALLY_OK;
 }
 
-/* Those of the first record, as far as it can be looked at. */
+/* Those of the first records, as far as they can be looked at. */
 static tally_status find_names(ty_jsonl_state *s, ty_jsonl_names *all, tally_error *error)
 {
     const unsigned char *head;
@@ -46,14 +49,20 @@ static tally_status find_names(ty_jsonl_state *s, ty_jsonl_names *all, tally_err
     tally_status status = ty_stream_peek(s->stream, &head, HEAD_BYTES, &size, error);
     if (status)
         return status;
-    const char *p = memchr(head, '{', size),
-               *end = p ? ty_jsonl_line_end(p, (const char *)head + size) : p;
-    if (p)
-        ty_jsonl_names_of(p, end, take_name, all);
-    return p && end < (const char *)head + size ? check_first(s, p, end, error) : TALLY_OK;
+    const char *first = memchr(head, '{', size), *end = (const char *)head + size;
+    const char *p = first;
+    for (unsigned lines = 0; p && p < end && lines < HEAD_LINES; lines++) {
+        const char *stop = ty_jsonl_line_end(p, end);
+        p = ty_jsonl_skip_blanks(p, stop);
+        if (p < stop && *p == '{')
+            ty_jsonl_names_of(p, stop, take_name, all);
+        p = stop + 1;
+    }
+    const char *stop = first ? ty_jsonl_line_end(first, end) : end;
+    return stop < end ? check_first(s, first, stop, error) : TALLY_OK;
 }
 
-/* A name that the first record has not may be a column's number, or of a record to come. */
+/* A name that the first records have not may be a column's number, or of a record to come. */
 static tally_status resolve(const ty_columns *columns, const char *wanted, const char **name,
                             tally_error *error)
 {
@@ -121,11 +130,12 @@ static ty_jsonl_wish just(const ty_jsonl_state *s, uint32_t c, ty_integers *inte
                            .integers = {integers}};
 }
 
-/* What the first records have for a name: strings that are all times, strings, or numbers. */
+/* What the first records have for a name: strings that are all times, strings of which one at least
+ * is no number, or numbers. */
 static ty_field_kind kind_of(const ty_jsonl_state *s, uint32_t name, const char *p, const char *end)
 {
     const ty_jsonl_wish one = just(s, name, NULL);
-    unsigned texts = 0, times = 0;
+    unsigned texts = 0, times = 0, numbers = 0;
     for (unsigned lines = 0; p && p < end && lines < HEAD_LINES; lines++) {
         const char *stop = ty_jsonl_line_end(p, end);
         double value;
@@ -139,11 +149,15 @@ static ty_field_kind kind_of(const ty_jsonl_state *s, uint32_t name, const char 
             times +=
                 fault.size > 2 && ty_time_parse(fault.at + 1, fault.at + fault.size - 1, &value);
         } else if (p < stop && value == value) {
-            return TY_FIELD_NUMBER;
+            if (seen != TY_JSONL_STRING)
+                return TY_FIELD_NUMBER;
+            numbers++;
         }
         p = stop + 1;
     }
-    return !texts ? TY_FIELD_NUMBER : times == texts ? TY_FIELD_TIME : TY_FIELD_TEXT;
+    return !texts                           ? TY_FIELD_NUMBER
+           : times == texts && numbers == 0 ? TY_FIELD_TIME
+                                            : TY_FIELD_TEXT;
 }
 
 /* Whether its first records have nothing but integers, some beyond 2^53, where it has a value. */

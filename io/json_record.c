@@ -268,21 +268,24 @@ static unsigned match(const ty_jsonl_wish *wish, const char *key, size_t size, c
 
 static const char *read_object(ty_jsonl *r, const char *p, const size_t *from, int depth);
 
-/* The value of a key at p: read, walked into or passed over. */
+/* The value of a key at p: read, walked into (or both: some lines have `a`, others `a.b`) or passed
+ * over. */
 static const char *read_member(ty_jsonl *r, const char *p, unsigned found, int deeper,
                                const size_t *next, int depth)
 {
+    deeper = deeper && p < r->end && *p == '{' && depth < DEEPEST;
     if (found) {
         const char *behind = p;
         for (uint32_t i = 0; behind && i < r->wish->count; i++)
             if (found >> i & 1) {
                 behind = read_value(r, p, i, r->values + i);
-                r->seen[i] = 1;
+                r->seen[i] = p < r->end && *p == '"' ? TY_JSONL_STRING : 1;
                 r->found |= 1u << i;
             }
-        return behind;
+        if (!behind || !deeper)
+            return behind;
     }
-    if (deeper && p < r->end && *p == '{' && depth < DEEPEST)
+    if (deeper)
         return read_object(r, p, next, depth + 1);
     const char *end = skip_value(p, r->end);
     return !end ? cut(r) : end == p ? fail(r, p, "expected a value") : end;

@@ -187,6 +187,19 @@ def check_glance(folder, random):
     check(columns["w"]["different"] == 3 and columns["o.d"]["type"] == "time", columns["w"], columns["o.d"])
 
 
+def check_unlike(folder):
+    """Lines that have other keys than the first, an object where others have a number, and words that are digits."""
+    path = pathlib.Path(folder, "unlike.jsonl")
+    path.write_text('{"a":1}\n{"a":{"b":2},"w":"12"}\n{"w":"x","n":"7"}\n{"a":{"b":5},"w":"12","n":"8"}\n')
+    done = run(path, "-f", "json")
+    columns = {c["name"]: c for c in json.loads(done.stdout)["columns"]} if done.returncode == 0 else {}
+    check(list(columns) == ["a", "a.b", "w", "n"], done.stdout, done.stderr)
+    for name, wanted in (("a", {"min": 1, "missing": 1, "not_numbers": 2}), ("a.b", {"min": 2, "max": 5, "missing": 2}),
+                         ("w", {"type": "words", "top": [["12", 2], ["x", 1]]}), ("n", {"min": 7, "max": 8, "missing": 2})):
+        check(wanted.items() <= columns.get(name, {}).items(), name, columns)
+    check(counted(path, "-c", "w")["counts"] == [2, 1], "digits among words")
+
+
 def check_refused(folder):
     path = folder / "bad.jsonl"
 
@@ -229,6 +242,7 @@ def main():
         check_once(folder, random)
         check_words(folder, random)
         check_glance(folder, random)
+        check_unlike(folder)
         check_refused(folder)
     print(checks.failures, "failures")
     return checks.failures != 0
