@@ -62,10 +62,10 @@ enum {
 };
 
 typedef struct ty_gpu_method {
-    const char *texts[9]; /* the kernels, behind what all share (gpu/text.c); NULL ends them */
-    int reads;            /* TY_READS_… */
-    int maps;             /* TY_MAPS_… */
-    int tables;           /* TY_TABLES_… */
+    const char *texts[10]; /* the kernels, behind what all share (gpu/text.c); NULL ends them */
+    int reads;             /* TY_READS_… */
+    int maps;              /* TY_MAPS_… */
+    int tables;            /* TY_TABLES_… */
     /* The kernel that tally_plan_kernel tells of; NULL where several do the counting. */
     const char *kernel;
     /* The launch of that kernel, or of the first, for n samples. */

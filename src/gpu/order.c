@@ -30,8 +30,8 @@
 
 const ty_gpu_method ty_order_kernels = {
     .texts = {ty_text_order_draw, ty_text_order_edges, ty_text_order_digits, ty_text_order_rows,
-              ty_text_order_select, ty_text_order_slices, ty_text_order_lists, ty_text_order_cells,
-              ty_text_order_sift},
+              ty_text_order_select, ty_text_order_map, ty_text_order_slices, ty_text_order_lists,
+              ty_text_order_cells, ty_text_order_sift},
     .reads = TY_READS_KEYS,
 };
 

@@ -78,7 +78,8 @@ static tally_status map(const ty_order_run *r, uint64_t from, const sizes *z, ui
     const uint32_t sums = (r->group_size + ORDER_PART) * 4;
     const ty_arg args[] = {ty_arg_memory(r->state), ty_arg_memory(r->drawn),
                            ty_arg_u64(from),        ty_arg_u32(z->drawn / z->thin),
-                           ty_arg_u64(r->slices),   ty_arg_u32(again)};
+                           ty_arg_u32(z->thin),     ty_arg_u64(r->slices),
+                           ty_arg_u32(r->each),     ty_arg_u32(again)};
     return TY_ORDER_LAUNCH(r, "order_slices_map", 1, sums + (3 * ORDER_BUCKETS + 8) * 4, args,
                            error);
 }
@@ -104,7 +105,7 @@ static tally_status fill(const ty_order_run *r, uint64_t g, const sizes *z, uint
     const uint32_t fixed = 2 * ORDER_BUCKETS + ORDER_SLICES_MOST / 4 + 512 + 256 + 4;
     const uint32_t local = (fixed + tile * r->key_words + ORDER_STAGE_EXTRA) * 4;
     const ty_arg more[] = {ty_arg_memory(r->kept), ty_arg_u64(z->most), ty_arg_u32(redo)};
-    return reading(r, g, "order_lists_fill_packed", "order_lists_fill_view", 5, 0, local, more, 3,
+    return reading(r, g, "order_lists_fill_packed", "order_lists_fill_view", 4, 0, local, more, 3,
                    error);
 }
 

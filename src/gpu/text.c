@@ -31,6 +31,8 @@ char *ty_gpu_text(const ty_gpu_method *method)
                            counts ? "" : ty_text_weight_h,
                            counts ? "" : ty_text_order_state_h,
                            counts ? "" : ty_text_order_h,
+                           counts ? "" : ty_text_order_cells_h,
+                           NULL,
                            NULL,
                            NULL,
                            NULL,

@@ -363,18 +363,21 @@ static double sieve_number(int kind)
     return unit() * 10 - 2;
 }
 
-/* Few ranks of few samples, by the ways of many. With width 0 most ranks are lost; else none is,
- * but where two values of most samples are in one slice. */
-static void check_sieve(const memories *m, tally_dtype dtype, int kind, uint32_t width)
+/* Few samples by the ways of many: by a sieve, or with `slices` alone. With width 0 the sieve loses
+ * most ranks; else none is lost, but where two values of most samples are in one slice. */
+static void check_sieve(const memories *m, tally_dtype dtype, int kind, uint32_t width, int slices)
 {
-    enum { n = 120000, step = 1000, count = 8 };
-    static const double parts[count / 2] = {0, 0.3, 0.5, 0.95};
+    enum { n = 120000, most_parts = 30 };
+    static const double few[] = {0, 0.3, 0.5, 0.95};
+    const uint32_t count = slices ? 2 * most_parts : 8;
     const size_t size = tally_dtype_bytes(dtype);
     const tally_view view = tally_view_1d(m->samples, dtype, n), moved = there(&view, m->there);
-    uint64_t ranks[count];
+    const uint64_t from = below(2);
+    uint64_t ranks[2 * most_parts];
     tally_error error = {""};
     ty_order_sizes_used = standard;
-    ty_order_sizes_used.small = ty_order_sizes_used.middle = ty_order_sizes_used.sifted = 0;
+    ty_order_sizes_used.small = ty_order_sizes_used.middle = 0;
+    ty_order_sizes_used.sifted = slices ? UINT64_MAX : 0;
     ty_order_sizes_used.draw = ty_order_sizes_used.most = 1 << 15;
     ty_order_sizes_used.width = width;
     ty_order_sizes_used.rescue = !width || kind == 3;
@@ -384,13 +387,15 @@ static void check_sieve(const memories *m, tally_dtype dtype, int kind, uint32_t
         memcpy(m->samples + i * size, size == 8 ? (const void *)&x : (const void *)&y, size);
     }
     for (uint32_t i = 0; i < count; i++)
-        ranks[i] = (uint64_t)(parts[i / 2] * (n - 2)) + (i & 1);
+        ranks[i] =
+            (uint64_t)((slices ? (double)(i / 2 + from) / most_parts : few[i / 2]) * (n - 2)) +
+            (i & 1);
     CHECK(!tally_memory_write(device, m->there, 0, m->samples, n * size, &error));
     CHECK(!tally_order_statistics(NULL, &view, ranks, count, NULL, m->want, NULL, &error));
     CHECK_SAY(!tally_order_statistics(device, &moved, ranks, count, NULL, m->got, NULL, &error),
               "%s", error.message);
-    CHECK_SAY(!memcmp(m->want, m->got, count * size), "%s kind %d width %u",
-              tally_dtype_name(dtype), kind, width);
+    CHECK_SAY(!memcmp(m->want, m->got, count * size), "%s kind %d width %u slices %d",
+              tally_dtype_name(dtype), kind, width, slices);
 }
 
 /* What is refused, and that nothing is written then. */
@@ -450,9 +455,9 @@ int main(int argc, char **argv)
     check_refusals(&m);
     for (int i = 0; i < 4; i++)
         check_far(&m);
-    for (int i = 0; i < 4 * SIEVE_KINDS; i++)
+    for (int i = 0; i < 6 * SIEVE_KINDS; i++)
         check_sieve(&m, i & 1 ? TALLY_F64 : TALLY_F32, i / 2 % SIEVE_KINDS,
-                    i < 2 * SIEVE_KINDS ? 88 : 0);
+                    i / 2 / SIEVE_KINDS == 1 ? 0 : 88, i / 2 / SIEVE_KINDS == 2);
     /* A type after the other, as each has kernels to compile; most cases are of the first two. */
     for (int i = 0; i < cases; i++)
         check_case(&m, dtypes[i < cases / 3 ? i & 1 : (unsigned)i % 12]);

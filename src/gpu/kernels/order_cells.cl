@@ -1,5 +1,5 @@
 /*
- * order, 8: cells of samples for a sieve (order_sift.cl).
+ * order, 9: cells of samples for a sieve (order_sift.cl).
  *
  * Edges around the ranks are known (order_edges). What is between the first and the last of them is
  * divided into cells of equal width, and a byte of each cell says what is to be done with its
@@ -8,7 +8,7 @@
  *
  * Cells are of equal width in values, as floats are found in them fastest; or in keys: for other
  * types, and where drawn keys say that far fewer samples are kept so, as of values from 1e-30 to
- * 1e30. All that has to be true of cells is that samples ascend as their cells do.
+ * 1e30.
  */
 
 /* Three bits of a 32-bit word are a counter of each gap but the last, so a cell's byte is the first
@@ -19,104 +19,24 @@
 #define ORDER_SIFT_NO_EDGE 127
 #define ORDER_SIFT_TRIED   512 /* drawn keys by which the kind of cells is chosen */
 
-/* ---- a cell ---- */
-
-#if TY_DTYPE == TY_F32
-#define ORDER_HAS_VALUES  1
-#define ORDER_VALUE(held) TY_AS_FLOAT(held)
-#define ORDER_VALUE_FINE  0x1p-20f /* a cell's width in values: not below some roundings */
-typedef float order_value_of;
-#elif TY_DTYPE == TY_F64 && !defined(TY_NO_FP64)
-#define ORDER_HAS_VALUES  1
-#define ORDER_VALUE(held) TY_AS_DOUBLE(held)
-#define ORDER_VALUE_FINE  0x1p-49
-typedef double order_value_of;
-#else
-#define ORDER_HAS_VALUES  0
-#define ORDER_VALUE(held) 0.0f
-#define ORDER_VALUE_FINE  0.0f
-typedef float order_value_of;
-#endif
-
-/* By keys, a cell is the upper bits of a key's distance from the least; by values, a share of the
- * distance from where cells begin. */
-typedef struct order_cells {
-    order_key low;            /* the least; those before are in the first cell too, */
-    ty_u32 drop, shift, most; /* and those further than `most` in the last */
-    order_value_of origin;
-    float per; /* 1 by the width of all cells */
-} order_cells;
-
-TY_FN ty_u32 order_cell_by_key(const order_cells *c, order_key key)
-{
-    const order_key up = key > c->low ? key : c->low;
-#if ORDER_KEY_WORDS == 2
-    const order_key far_ = (up - c->low) >> c->drop;
-    return (ty_u32)(far_ < c->most ? far_ : c->most) >> c->shift;
-#else
-    const ty_u32 d = up - c->low;
-    return (d < c->most ? d : c->most) >> c->shift;
-#endif
-}
-
-/* Each step rounds, but larger numbers never to smaller ones. NaN are in the first cell. */
-TY_FN ty_u32 order_cell_by_value(const order_cells *c, order_value_of value)
-{
-    const float share = TY_SATURATE((float)(value - c->origin) * c->per);
-    return TY_FLOAT_BITS(TY_FMAF(share, (float)(ORDER_SIFT_CELLS - 1), 0x1p23f)) &
-           (ORDER_SIFT_CELLS - 1);
-}
-
-TY_FN ty_u32 order_cell_of(const order_cells *c, const int by_value, order_key held)
-{
-    return by_value ? order_cell_by_value(c, ORDER_VALUE(held))
-                    : order_cell_by_key(c, order_key_of_held(held));
-}
-
-/* Cells by keys for what is between the edges; one before them and one behind, if there is
- * anything. An edge of 0 is no end of this, if a rank is sought behind it. */
-TY_FN void order_cells_of_keys(TY_GLOBAL const ty_u64 *state, order_cells *c)
+/* Cells for what is between the edges. An edge of 0 is no end of this by keys, if a rank is sought
+ * behind it, and no number. */
+TY_FN order_cells order_cells_between(TY_GLOBAL const ty_u64 *state)
 {
     TY_GLOBAL const ty_u64 *edges = state + ORDER_EDGE;
     const ty_u32 count = order_edges_real(state);
-    const ty_u32 from = count > 1 && !edges[0] && state[ORDER_WANTED + 1] ? 1 : 0;
+    const ty_u32 zero = count && !edges[0];
+    const ty_u32 from = zero && count > 1 && state[ORDER_WANTED + 1] ? 1 : 0;
     const order_key first = count ? (order_key)edges[from] : 0;
-    const order_key span = count ? (order_key)edges[count - 1] - first : 0;
-    c->drop = c->shift = 0;
-#if ORDER_KEY_WORDS == 2
-    const ty_u32 bits = order_bits(span);
-    c->drop = bits > 31 ? bits - 31 : 0;
-#endif
-    while ((span >> c->drop >> c->shift) + 3 > ORDER_SIFT_CELLS - 1)
-        c->shift++;
-    const order_key width = (order_key)1 << (c->drop + c->shift);
-    c->low = first > width ? first - width : 0;
-    const ty_u64 end = ((ty_u64)((first + span - c->low) >> c->drop >> c->shift) + 1) << c->shift;
-    c->most = end > 0xffffffffu ? 0xffffffffu : (ty_u32)end;
+    const order_key last = count ? (order_key)edges[count - 1] : 0;
+    order_cells c;
+    order_cells_of_keys(&c, ORDER_SIFT_CELLS, first, last - first);
+    c.values.origin = c.values.per = 0;
+    if (zero < count)
+        c.values = order_values_of(ORDER_VALUE(order_held_of((order_key)edges[zero])),
+                                   ORDER_VALUE(order_held_of(last)));
+    return c;
 }
-
-/* Cells by values for the same, and some before and behind. Returns whether there are: not if an
- * end is infinite, say. An edge of 0 is no number. */
-TY_FN int order_cells_of_values(TY_GLOBAL const ty_u64 *state, order_cells *c)
-{
-    TY_GLOBAL const ty_u64 *edges = state + ORDER_EDGE;
-    const ty_u32 count = order_edges_real(state), from = count && !edges[0];
-    c->origin = 0;
-    c->per = 0;
-    if (!ORDER_HAS_VALUES || from >= count)
-        return 0;
-    const order_value_of first = ORDER_VALUE(order_held_of((order_key)edges[from]));
-    const order_value_of last = ORDER_VALUE(order_held_of((order_key)edges[count - 1]));
-    const order_value_of large = (first < 0 ? -first : first) + (last < 0 ? -last : last);
-    order_value_of beside = (last - first) / 2048;
-    beside = beside > large * ORDER_VALUE_FINE ? beside : large * ORDER_VALUE_FINE;
-    beside = beside > 0x1p-100f ? beside : 0x1p-100f;
-    c->origin = first - beside;
-    c->per = (float)(1 / (last + beside - c->origin));
-    return c->per > 0x1p-120f;
-}
-
-/* ---- what is done in it ---- */
 
 /* In local memory: of edges the cell of each, by keys and by values, whether the gap before is
  * searched, and the byte of what is there; how many of the drawn keys that are tried are kept; how
@@ -147,8 +67,8 @@ TY_FN void order_edge_cells_begin(TY_GLOBAL const ty_u64 *state, const order_cel
         of->wanted[e] = (ty_u32)state[ORDER_WANTED + e];
         if (e == count)
             continue;
-        of->cell[0][e] = order_cell_of(c, 0, held);
-        of->cell[1][e] = edge ? order_cell_of(c, ORDER_HAS_VALUES, held) : 0;
+        of->cell[0][e] = order_cell_of(c, 0, ORDER_SIFT_CELLS, held);
+        of->cell[1][e] = edge ? order_cell_of(c, ORDER_HAS_VALUES, ORDER_SIFT_CELLS, held) : 0;
     }
     if (TY_LID < 2)
         of->kept[TY_LID] = 0;
@@ -172,20 +92,22 @@ TY_FN ty_i32 order_cell_byte(TY_LOCAL const order_edge_cells *of, ty_u32 count, 
 
 /* Whether cells are by values: whether of drawn keys about as few are kept so as by keys. */
 TY_FN void order_cells_choose(TY_GLOBAL const order_key *keys, ty_u32 count, ty_u32 edges,
-                              const order_cells *c, int has_values, TY_GLOBAL ty_u32 *slices,
+                              const order_cells *c, TY_GLOBAL ty_u32 *slices,
                               TY_LOCAL order_edge_cells *of)
 {
     ty_u32 kept[2] = {0, 0};
     for (ty_u32 i = TY_LID; i < ORDER_SIFT_TRIED; i += TY_GROUP_SIZE) {
         const order_key held = order_held_of(keys[(ty_u64)i * count / ORDER_SIFT_TRIED]);
-        kept[0] += order_cell_byte(of, edges, 0, order_cell_of(c, 0, held)) < 0;
-        kept[1] += order_cell_byte(of, edges, 1, order_cell_of(c, ORDER_HAS_VALUES, held)) < 0;
+        kept[0] += order_cell_byte(of, edges, 0, order_cell_of(c, 0, ORDER_SIFT_CELLS, held)) < 0;
+        kept[1] += order_cell_byte(of, edges, 1,
+                                   order_cell_of(c, ORDER_HAS_VALUES, ORDER_SIFT_CELLS, held)) < 0;
     }
     TY_ADD_LOCAL(&of->kept[0], kept[0]);
     TY_ADD_LOCAL(&of->kept[1], kept[1]);
     TY_BARRIER();
     if (TY_LID == 0)
-        slices[ORDER_S_BY_VALUE] = has_values && of->kept[1] <= of->kept[0] + ORDER_SIFT_TRIED / 64;
+        slices[ORDER_S_BY_VALUE] =
+            c->values.per != 0 && of->kept[1] <= of->kept[0] + ORDER_SIFT_TRIED / 64;
 }
 
 /* Which edges many drawn keys are equal to: the two that most are, and whether samples equal to
@@ -225,22 +147,17 @@ TY_FN void order_cells_often(TY_GLOBAL const ty_u64 *state, TY_GLOBAL const orde
 
 /* The last group and the first do what one is enough for. */
 TY_FN void order_cells_tell(TY_GLOBAL const ty_u64 *state, TY_GLOBAL const order_key *keys,
-                            ty_u32 count, ty_u32 edges, const order_cells *c, int has_values,
+                            ty_u32 count, ty_u32 edges, const order_cells *c,
                             TY_GLOBAL ty_u32 *slices, TY_LOCAL order_edge_cells *of)
 {
     if (TY_GROUP + 1 == TY_GROUPS)
         order_cells_often(state, keys, count, edges, slices, of);
     if (TY_GROUP)
         return;
-    order_cells_choose(keys, count, edges, c, has_values, slices, of);
+    order_cells_choose(keys, count, edges, c, slices, of);
     if (TY_LID)
         return;
-    order_slices_set_key(slices, ORDER_S_CELL_LOW, c->low);
-    slices[ORDER_S_CELL_DROP] = c->drop;
-    slices[ORDER_S_CELL_SHIFT] = c->shift;
-    slices[ORDER_S_CELL_MOST] = c->most;
-    *(TY_GLOBAL order_value_of *)(slices + ORDER_S_ORIGIN) = c->origin;
-    *(TY_GLOBAL float *)(slices + ORDER_S_PER) = c->per;
+    order_cells_store(slices + ORDER_S_CELLS, c);
 }
 
 /* `count` drawn keys, ascending, from `from` on. */
@@ -252,22 +169,20 @@ order_sift_table(TY_GLOBAL ty_u64 *state, ty_u64 slices_at, TY_GLOBAL const orde
     TY_GLOBAL ty_u32 *slices = (TY_GLOBAL ty_u32 *)(state + slices_at);
     TY_GLOBAL ty_u8 *table = (TY_GLOBAL ty_u8 *)(slices + ORDER_S_TABLE);
     TY_LOCAL order_edge_cells *of = (TY_LOCAL order_edge_cells *)ty_local;
-    order_cells c;
     ORDER_BEGIN();
     const ty_u32 edges = order_edges_real(state), last = (ty_u32)state[ORDER_EDGES] - 1;
     if (!state[ORDER_N])
         return;
     ty_u32 fits = last < ORDER_SIFT_EDGES;
     if (fits) {
-        order_cells_of_keys(state, &c);
-        const int has_values = order_cells_of_values(state, &c);
+        const order_cells c = order_cells_between(state);
         order_edge_cells_begin(state, &c, of);
         fits = order_sift_counted(of, last) <= ORDER_SIFT_GAPS;
         for (ty_u32 i = TY_GROUP * TY_GROUP_SIZE + TY_LID; i < 2 * ORDER_SIFT_CELLS;
              i += TY_GROUPS * TY_GROUP_SIZE)
             table[i] =
                 (ty_u8)order_cell_byte(of, edges, i / ORDER_SIFT_CELLS, i % ORDER_SIFT_CELLS);
-        order_cells_tell(state, drawn_keys + from, count, edges, &c, has_values, slices, of);
+        order_cells_tell(state, drawn_keys + from, count, edges, &c, slices, of);
     }
     if (TY_GROUP == 0 && TY_LID == 0)
         slices[ORDER_S_FITS] = fits;

@@ -1,216 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * order, 7: keys of some slices (order_slices.cl) in lists, and ranks among them.
+ * order, 8: keys of some slices (order_slices.cl) in lists, and ranks among them.
  */
-/* ---- the slices of the ranks ---- */
-
-/* Local memory, in words: the lower halves of how many keys each slice has, later two bytes of
- * each, whether it has a list and how many lists are before it; how many keys are before each
- * work-item's slices; sums of the work-items and of parts. */
-#define ORDER_C_BEFORE (ORDER_SLICES_MOST / 4)
-#define ORDER_C_KEYS   ORDER_SLICES_MOST
-#define ORDER_C_SUMS   (ORDER_C_KEYS + 2 * TY_GROUP_SIZE)
-
-/* How many keys are before each work-item's slices; `large`: slices may have 2^32 and more. */
-TY_FN void order_slices_sums(TY_GLOBAL const ty_u64 *counts, int large, TY_LOCAL ty_u32 *area)
-{
-    enum { own = ORDER_SLICES_MOST / TY_GROUP_SIZE };
-    TY_LOCAL ty_u64 *sums = (TY_LOCAL ty_u64 *)(area + ORDER_C_SUMS);
-    ty_u64 sum = 0;
-    TY_UNROLL
-    for (ty_u32 k = 0; k < own; k++)
-        area[k * TY_GROUP_SIZE + TY_LID] = (ty_u32)counts[k * TY_GROUP_SIZE + TY_LID];
-    TY_BARRIER();
-    for (ty_u32 k = 0; k < own; k++)
-        sum += large ? counts[TY_LID * own + k] : area[TY_LID * own + k];
-    ((TY_LOCAL ty_u64 *)(area + ORDER_C_KEYS))[TY_LID] =
-        order_sum_before_wide(sum, sums, sums + TY_GROUP_SIZE);
-    TY_BARRIER();
-}
-
-/* The slice of each rank that is sought, and the rank in it; slices of ranks and of NaN get a byte.
- */
-TY_FN void order_slices_find(TY_GLOBAL ty_u64 *state, TY_GLOBAL const ty_u64 *counts, ty_u32 slices,
-                             ty_u32 ranks, TY_LOCAL ty_u32 *area)
-{
-    enum { own = ORDER_SLICES_MOST / TY_GROUP_SIZE };
-    TY_LOCAL const ty_u64 *keys = (TY_LOCAL const ty_u64 *)(area + ORDER_C_KEYS);
-    TY_LOCAL ty_u8 *wanted = (TY_LOCAL ty_u8 *)area;
-    const int large = state[ORDER_COUNT] >> 32 != 0;
-    order_slices_sums(counts, large, area);
-    for (ty_u32 r = TY_LID; r < ranks; r += TY_GROUP_SIZE) {
-        const ty_u64 rank = state[ORDER_RANK + r];
-        ty_u32 at;
-        if (state[ORDER_WHAT + r] == ORDER_FOUND)
-            continue;
-        ORDER_BELOW(keys, TY_GROUP_SIZE, rank, 1, at);
-        ty_u64 left = rank - keys[at - 1];
-        const ty_u32 end = at * own < slices ? at * own : slices;
-        for (at = (at - 1) * own; at + 1 < end; at++) {
-            const ty_u64 here = large ? counts[at] : area[at];
-            if (left < here)
-                break;
-            left -= here;
-        }
-        state[ORDER_SLICE + r] = at;
-        state[ORDER_IN_SLICE + r] = left;
-    }
-    TY_BARRIER();
-    for (ty_u32 i = TY_LID; i < ORDER_SLICES_MOST / 4; i += TY_GROUP_SIZE)
-        area[i] = 0;
-    TY_BARRIER();
-    for (ty_u32 r = TY_LID; r < ranks; r += TY_GROUP_SIZE)
-        if (state[ORDER_WHAT + r] != ORDER_FOUND)
-            wanted[state[ORDER_SLICE + r]] = 1;
-#if ORDER_IS_FLOAT
-    if (TY_LID == 0)
-        wanted[slices - 1] = 1; /* NaN */
-#endif
-    TY_BARRIER();
-}
-
-/* Numbers the lists; each slice gets the number of its list, or 255, and in local memory how many
- * lists are before it. Returns how many there are. */
-TY_FN ty_u32 order_slices_number(TY_GLOBAL ty_u32 *slices, TY_LOCAL ty_u32 *area)
-{
-    enum { own = ORDER_SLICES_MOST / TY_GROUP_SIZE };
-    TY_LOCAL const ty_u8 *wanted = (TY_LOCAL const ty_u8 *)area;
-    TY_LOCAL ty_u8 *before = (TY_LOCAL ty_u8 *)(area + ORDER_C_BEFORE);
-    const ty_u32 begin = TY_LID * own;
-    ty_u32 mine = 0, list;
-    for (ty_u32 s = begin; s < begin + own; s++)
-        mine += wanted[s];
-    list = order_sum_before(mine, area + ORDER_C_SUMS, area + ORDER_C_SUMS + TY_GROUP_SIZE);
-    const ty_u32 lists = order_total(list + mine, area + ORDER_C_SUMS);
-    for (ty_u32 s = begin; s < begin + own; s += 4) {
-        ty_u32 four = 0;
-        for (ty_u32 k = 0; k < 4; k++) {
-            four |= (wanted[s + k] ? list : 255) << 8 * k;
-            before[s + k] = (ty_u8)list;
-            if (wanted[s + k])
-                slices[ORDER_S_SLICE + list++] = s + k;
-        }
-        slices[ORDER_S_LIST + s / 4] = four;
-    }
-    TY_WHOLE_BARRIER();
-    return lists;
-}
-
-/* The bucket of each list. A bucket without lists gets one slice, the same for all such: work-items
- * that look there read one word. */
-TY_FN void order_slices_unite(TY_GLOBAL ty_u32 *slices, ty_u32 none, TY_LOCAL const ty_u8 *before)
-{
-    TY_GLOBAL uint2 *buckets = (TY_GLOBAL uint2 *)(slices + ORDER_S_BUCKET);
-    for (ty_u32 b = TY_LID; b < ORDER_BUCKETS; b += TY_GROUP_SIZE) {
-        const ty_u32 first = buckets[b].y / ORDER_SLICES;
-        const ty_u32 list = before[first];
-        const ty_u32 end = before[first + (buckets[b].y & (ORDER_SLICES - 1)) + 1];
-        for (ty_u32 k = list; k < end; k++)
-            slices[ORDER_S_WITHIN + k] = b;
-        if (list == end)
-            buckets[b].y = none * ORDER_SLICES;
-    }
-}
-
-/* A list's key that is left out; and space for the others and some to spare, by the drawn keys. */
-TY_FN void order_slices_list(TY_GLOBAL const ty_u64 *state, TY_GLOBAL ty_u32 *slices,
-                             TY_GLOBAL const order_key *keys, ty_u32 list)
-{
-    const ty_u32 slice = slices[ORDER_S_SLICE + list];
-    const ty_u64 count = order_slices_counts(slices)[slice];
-    const ty_u32 edges = slices[ORDER_S_SIFTED] ? (ty_u32)state[ORDER_EDGES] : 0;
-    const ty_u32 begin = slices[ORDER_S_FIRST + slice];
-    const ty_u32 drawn = slices[ORDER_S_FIRST + slice + 1] - begin;
-    ty_u32 equal[2];
-    ty_u64 space = count;
-    order_key key = ORDER_NAN;
-    if (ORDER_IS_FLOAT && slice + 1 == slices[ORDER_S_SLICES]) {
-        const ty_u64 most = state[ORDER_COUNT] / 256 + 4096; /* above all drawn keys */
-        space = count < most ? count : most;
-    } else if (drawn) {
-        key = keys[begin + drawn / 2];
-        ORDER_BELOW(keys + begin, drawn, key, 0, equal[0]);
-        ORDER_BELOW(keys + begin, drawn, key, 1, equal[1]);
-        const float other = (float)(drawn - (equal[1] - equal[0]));
-        const float share = (other + 3 * (float)sqrt(other) + 4) / (float)drawn;
-        space = share < 1 ? (ty_u64)(share * (float)count) + 1 : count;
-    }
-    for (ty_u32 e = 0; e < edges; e++)
-        if (slices[ORDER_S_EDGE + e] == slice) { /* keys equal to it did not go through the sieve */
-            key = (order_key)state[ORDER_EDGE + e];
-            space = count - state[ORDER_CELL + 2 * e + 1];
-        }
-    if (space < count)
-        slices[ORDER_S_HEAVY] = 1;
-    if (space >> 31)
-        slices[ORDER_S_LOST] = 1;
-    slices[ORDER_S_SPACE + list] = space >> 31 ? 0 : (ty_u32)space;
-    slices[ORDER_S_FILL + list] = 0;
-    order_slices_set_key(slices, ORDER_S_KEY + list * ORDER_KEY_WORDS, key);
-}
-
-/* Where lists begin, by the space that they have; returns the end of the last, which is right if it
- * is below 2^32. */
-TY_FN ty_u64 order_lists_lay(TY_GLOBAL ty_u32 *slices, ty_u32 lists, TY_LOCAL ty_u32 *sums,
-                             TY_LOCAL ty_u32 *parts)
-{
-    enum { own = 256 / TY_GROUP_SIZE, unit = 16, most_units = (1 << 24) - 1 };
-    ty_u32 units[own], sum = 0, at;
-    for (ty_u32 k = 0; k < own; k++) {
-        const ty_u32 list = TY_LID * own + k;
-        units[k] = 0;
-        if (list >= lists)
-            continue;
-        units[k] = (slices[ORDER_S_SPACE + list] + unit - 1) / unit;
-        if (units[k] > most_units)
-            slices[ORDER_S_SPACE + list] = (units[k] = most_units) * unit;
-        sum += units[k];
-    }
-    at = order_sum_before(sum, sums, parts);
-    for (ty_u32 k = 0; k < own; k++) {
-        slices[ORDER_S_AT + TY_LID * own + k] = at * unit;
-        at += units[k];
-    }
-    return (ty_u64)order_total(at, sums) * unit;
-}
-
-/* Lists have space for `most` keys; where these are too few, this is done `again`, as
- * order_slices_map has it. */
-TY_KERNEL(TY_GROUP_SIZE)
-order_slices_choose(TY_GLOBAL ty_u64 *state, ty_u64 slices_at,
-                    TY_GLOBAL const order_key *drawn_keys, ty_u64 most, ty_u32 ranks,
-                    ty_u32 again TY_LOCAL_ARG)
-{
-    TY_LOCAL_INIT
-    TY_GLOBAL ty_u32 *slices = (TY_GLOBAL ty_u32 *)(state + slices_at);
-    TY_LOCAL ty_u32 *sums = ty_local + ORDER_C_SUMS;
-    ORDER_BEGIN();
-    if (!state[ORDER_N] || (again == 1 && !slices[ORDER_S_AGAIN]))
-        return;
-    order_slices_find(state, order_slices_counts(slices), slices[ORDER_S_SLICES], ranks, ty_local);
-    if (TY_LID == 0)
-        slices[ORDER_S_HEAVY] = slices[ORDER_S_REDO] = slices[ORDER_S_LOST] = 0;
-    const ty_u32 lists = order_slices_number(slices, ty_local);
-    order_slices_unite(slices, slices[ORDER_S_SLICES],
-                       (TY_LOCAL const ty_u8 *)(ty_local + ORDER_C_BEFORE));
-    for (ty_u32 list = TY_LID; list < lists; list += TY_GROUP_SIZE)
-        order_slices_list(state, slices, drawn_keys + slices[ORDER_S_KEYS], list);
-    for (ty_u32 list = lists + TY_LID; list < 256; list += TY_GROUP_SIZE)
-        order_slices_set_key(slices, ORDER_S_KEY + list * ORDER_KEY_WORDS, 0);
-    for (ty_u32 r = TY_LID; r < ranks; r += TY_GROUP_SIZE)
-        if (state[ORDER_WHAT + r] != ORDER_FOUND)
-            state[ORDER_LIST + r] =
-                ((TY_GLOBAL const ty_u8 *)(slices + ORDER_S_LIST))[state[ORDER_SLICE + r]];
-    TY_WHOLE_BARRIER();
-    const ty_u64 space = order_lists_lay(slices, lists, sums, sums + TY_GROUP_SIZE);
-    if (TY_LID == 0) {
-        slices[ORDER_S_AGAIN] = space > most && !again;
-        slices[ORDER_S_LISTS] = lists;
-    }
-    for (ty_u32 list = TY_LID; space > most && again && list < lists; list += TY_GROUP_SIZE)
-        slices[ORDER_S_SPACE + list] = 0; /* order_lists_place will know how many they are */
-}
-
 /* ---- filling ---- */
 
 /*
@@ -231,7 +22,8 @@ order_slices_choose(TY_GLOBAL ty_u64 *state, ty_u64 slices_at,
 #define ORDER_F_EXTRA  (ORDER_STAGE_EXTRA / ORDER_KEY_WORDS)
 #define ORDER_F_OWN    ((ORDER_TILE + ORDER_F_EXTRA + TY_GROUP_SIZE - 1) / TY_GROUP_SIZE)
 
-/* Writes the staged keys to their lists if another tile's might not fit, or at the end. */
+/* Writes what is staged, keys or what is held for them, to the lists if another tile's might not
+ * fit, or at the end. */
 TY_FN void order_lists_flush(TY_GLOBAL ty_u32 *slices, const order_map *m, TY_GLOBAL order_key *out,
                              int last, TY_LOCAL ty_u32 *area)
 {
@@ -252,7 +44,10 @@ TY_FN void order_lists_flush(TY_GLOBAL ty_u32 *slices, const order_map *m, TY_GL
         place[k] = ~0u;
         if (i >= staged)
             continue;
-        ORDER_MAP(m, buckets, stage[i], list);
+        if (m->even)
+            list = order_even_slice(m, stage[i]);
+        else
+            ORDER_MAP(m, buckets, stage[i], list);
         list = list_of[list];
         if (stage[i] != left[list])
             place[k] = TY_ADD_LOCAL(&area[ORDER_F_NUMBER + list], 1) << 8 | list;
@@ -267,8 +62,9 @@ TY_FN void order_lists_flush(TY_GLOBAL ty_u32 *slices, const order_map *m, TY_GL
     for (ty_u32 k = 0; k < ORDER_F_OWN; k++)
         if (place[k] != ~0u) {
             const ty_u32 list = place[k] & 255, at = (place[k] >> 8) + area[ORDER_F_NUMBER + list];
+            const order_key key = stage[TY_LID + k * TY_GROUP_SIZE];
             if (at < slices[ORDER_S_SPACE + list])
-                out[slices[ORDER_S_AT + list] + at] = stage[TY_LID + k * TY_GROUP_SIZE];
+                out[slices[ORDER_S_AT + list] + at] = m->even ? order_key_of_held(key) : key;
         }
     TY_BARRIER();
     for (ty_u32 s = TY_LID; s < 256; s += TY_GROUP_SIZE)
@@ -278,25 +74,28 @@ TY_FN void order_lists_flush(TY_GLOBAL ty_u32 *slices, const order_map *m, TY_GL
     TY_BARRIER();
 }
 
-/* A key's list. */
+/* The list of a key, and of what is held where slices are even. */
 #define ORDER_LIST_OF(key, to)                                                                     \
     do {                                                                                           \
         ORDER_MAP(&m, buckets, key, to);                                                           \
         (to) = list_of[to];                                                                        \
     } while (0)
+#define ORDER_LIST_BY_VALUE(held, to)                                                              \
+    (to) = list_of[order_cell_of(&m.cells, ORDER_HAS_VALUES, ORDER_EVEN_SLICES, held)]
+#define ORDER_LIST_BY_KEY(held, to)                                                                \
+    (to) = list_of[order_cell_of(&m.cells, 0, ORDER_EVEN_SLICES, held)]
 
-/* A tile's keys: those of lists go to the stage. `listed_` has a bit for each, the first key's
- * being the upper one. */
-#define ORDER_LISTS_FILL(x, counts, some_nan)                                                      \
+/* A tile's keys, or what is held for them: those of lists go to the stage. `listed_` has a bit for
+ * each, the first one's being the upper one. */
+#define ORDER_LISTS_FILL_BY(LIST_OF, x, counts)                                                    \
     do {                                                                                           \
-        (void)(some_nan);                                                                          \
         ty_u32 listed_ = 0;                                                                        \
         TY_UNROLL                                                                                  \
         for (ty_u32 j_ = 0; j_ < ORDER_EACH; j_ += ORDER_TOGETHER) {                               \
             ty_u32 list_[ORDER_TOGETHER];                                                          \
             TY_UNROLL                                                                              \
             for (ty_u32 k_ = 0; k_ < ORDER_TOGETHER; k_++)                                         \
-                ORDER_LIST_OF((x)[j_ + k_], list_[k_]);                                            \
+                LIST_OF((x)[j_ + k_], list_[k_]);                                                  \
             TY_UNROLL                                                                              \
             for (ty_u32 k_ = 0; k_ < ORDER_TOGETHER; k_++)                                         \
                 listed_ = listed_ << 1 | (list_[k_] - lists) >> 31;                                \
@@ -319,10 +118,27 @@ TY_FN void order_lists_flush(TY_GLOBAL ty_u32 *slices, const order_map *m, TY_GL
         order_lists_flush(slices, &m, out, 0, ty_local);                                           \
     } while (0)
 
+#define ORDER_LISTS_FILL(x, counts, some_nan)                                                      \
+    do {                                                                                           \
+        (void)(some_nan);                                                                          \
+        ORDER_LISTS_FILL_BY(ORDER_LIST_OF, x, counts);                                             \
+    } while (0)
+/* NaN, which are in no list, do not count. */
+#define ORDER_LISTS_FILL_HELD(LIST_OF, x, counts, some_nan)                                        \
+    do {                                                                                           \
+        for (ty_u32 j_ = 0; (some_nan) && j_ < ORDER_EACH; j_++)                                   \
+            (counts) &= ~((ty_u32)order_held_is_nan((x)[j_]) << j_);                               \
+        ORDER_LISTS_FILL_BY(LIST_OF, x, counts);                                                   \
+    } while (0)
+#define ORDER_VALUES_FILL(x, counts, some_nan)                                                     \
+    ORDER_LISTS_FILL_HELD(ORDER_LIST_BY_VALUE, x, counts, some_nan)
+#define ORDER_KEYS_FILL(x, counts, some_nan)                                                       \
+    ORDER_LISTS_FILL_HELD(ORDER_LIST_BY_KEY, x, counts, some_nan)
+
 #define ORDER_LISTS_BEGIN()                                                                        \
     TY_LOCAL const uint2 *buckets = (TY_LOCAL const uint2 *)ty_local;                              \
     TY_LOCAL const ty_u8 *list_of = (TY_LOCAL const ty_u8 *)(ty_local + ORDER_F_LIST);             \
-    TY_LOCAL const order_key *left = (TY_LOCAL const order_key *)(ty_local + ORDER_F_KEY);         \
+    TY_LOCAL order_key *left = (TY_LOCAL order_key *)(ty_local + ORDER_F_KEY);                     \
     TY_LOCAL order_key *stage = (TY_LOCAL order_key *)(ty_local + ORDER_F_STAGE);                  \
     if (!state[ORDER_N] || (redo && !slices[ORDER_S_REDO]))                                        \
         return;                                                                                    \
@@ -331,12 +147,16 @@ TY_FN void order_lists_flush(TY_GLOBAL ty_u32 *slices, const order_map *m, TY_GL
     const order_map m = order_map_of(slices);                                                      \
     const ty_u32 lists = slices[ORDER_S_LISTS], heavy = slices[ORDER_S_HEAVY];                     \
     order_slices_load(slices, ORDER_S_BUCKET, 2 * ORDER_BUCKETS, ty_local);                        \
-    order_slices_load(slices, ORDER_S_LIST, ORDER_SLICES_MOST / 4 + 512, ty_local + ORDER_F_LIST); \
+    order_slices_load(slices, ORDER_S_LIST, ORDER_SLICES_MOST / 4, ty_local + ORDER_F_LIST);       \
+    for (ty_u32 i_ = TY_LID; i_ < 256; i_ += TY_GROUP_SIZE) {                                      \
+        const order_key key_ = order_slices_key(slices, ORDER_S_KEY + i_ * ORDER_KEY_WORDS);       \
+        left[i_] = m.even ? order_held_of(key_) : key_;                                            \
+    }                                                                                              \
     for (ty_u32 i_ = ORDER_F_NUMBER + TY_LID; i_ < ORDER_F_STAGE; i_ += TY_GROUP_SIZE)             \
         ty_local[i_] = 0;                                                                          \
     TY_BARRIER()
 
-TY_KERNEL_DENSE(TY_GROUP_SIZE, 5)
+TY_KERNEL_DENSE(TY_GROUP_SIZE, 4)
 order_lists_fill_packed(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n,
                         TY_GLOBAL ty_u64 *state, ty_u64 slices_at, TY_GLOBAL order_key *kept,
                         ty_u64 lists_at, ty_u32 redo TY_LOCAL_ARG)
@@ -348,12 +168,16 @@ order_lists_fill_packed(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n,
     ORDER_LISTS_BEGIN();
     if (slices[ORDER_S_SIFTED])
         ORDER_READ_KEYS(kept, state[ORDER_KEPT], ORDER_LISTS_FILL);
+    else if (ORDER_HAS_VALUES && m.even == ORDER_EVEN_VALUES)
+        ORDER_READ_PACKED(data, offset, n, order_load_held, order_held, ORDER_VALUES_FILL);
+    else if (m.even)
+        ORDER_READ_PACKED(data, offset, n, order_load_held, order_held, ORDER_KEYS_FILL);
     else
         ORDER_READ_PACKED(data, offset, n, order_load, order_key_of, ORDER_LISTS_FILL);
     order_lists_flush(slices, &m, out, 1, ty_local);
 }
 
-TY_KERNEL_DENSE(TY_GROUP_SIZE, 5)
+TY_KERNEL_DENSE(TY_GROUP_SIZE, 4)
 order_lists_fill_view(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked, ty_u64 b, ty_u64 columns,
                       ty_u64 n, TY_GLOBAL ty_u64 *state, ty_u64 slices_at,
                       TY_GLOBAL order_key *kept, ty_u64 lists_at, ty_u32 redo TY_LOCAL_ARG)
@@ -365,6 +189,10 @@ order_lists_fill_view(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked, ty_u6
     ORDER_LISTS_BEGIN();
     if (slices[ORDER_S_SIFTED])
         ORDER_READ_KEYS(kept, state[ORDER_KEPT], ORDER_LISTS_FILL);
+    else if (ORDER_HAS_VALUES && m.even == ORDER_EVEN_VALUES)
+        ORDER_READ_VIEW(order_held, ORDER_VALUES_FILL);
+    else if (m.even)
+        ORDER_READ_VIEW(order_held, ORDER_KEYS_FILL);
     else
         ORDER_READ_VIEW(order_key_of, ORDER_LISTS_FILL);
     order_lists_flush(slices, &m, out, 1, ty_local);
@@ -454,14 +282,21 @@ typedef struct order_sought {
 /* The bounds of the slice of a list. */
 TY_FN order_sought order_list_bounds(TY_GLOBAL const ty_u32 *slices, ty_u32 list)
 {
-    const ty_u32 slice = slices[ORDER_S_SLICE + list], b = slices[ORDER_S_WITHIN + list];
-    const uint2 bucket = ((TY_GLOBAL const uint2 *)(slices + ORDER_S_BUCKET))[b];
+    const ty_u32 slice = slices[ORDER_S_SLICE + list];
     const order_map m = order_map_of(slices);
+    order_sought s = {0, ORDER_NAN, 0};
+    if (m.even) {
+        s.least = slice ? order_even_slice_least(&m, slice) : 0;
+        if (slice < ORDER_EVEN_SLICES)
+            s.largest = order_even_slice_least(&m, slice + 1) - 1;
+        return s;
+    }
+    const ty_u32 b = slices[ORDER_S_WITHIN + list];
+    const uint2 bucket = ((TY_GLOBAL const uint2 *)(slices + ORDER_S_BUCKET))[b];
     const ty_u32 in = slice - bucket.y / ORDER_SLICES, below = bucket.x & 31;
     const ty_u32 first = in ? bucket.x + (in << below) : b << m.shift;
     const ty_u32 end =
         in < (bucket.y & (ORDER_SLICES - 1)) ? bucket.x + ((in + 1) << below) : (b + 1) << m.shift;
-    order_sought s = {0, ORDER_NAN, 0};
     if (first > m.ahead)
         s.least = m.low + ((order_key)(first - m.ahead) << m.drop);
     if (slice + 1 < slices[ORDER_S_SLICES])

@@ -1,5 +1,5 @@
 /*
- * order, 9: a sieve before the slices, for few ranks: one reading after which only the keys near
+ * order, 10: a sieve before the slices, for few ranks: one reading after which only the keys near
  * the ranks are left, which are then counted and listed as order_slices.cl says.
  *
  * A sample's cell (order_cells.cl) says what is done with it: it is counted to the gap between two
@@ -65,12 +65,7 @@ TY_FN order_sift order_sift_begin(TY_GLOBAL const ty_u64 *state, TY_GLOBAL const
     TY_LOCAL order_key *edges = (TY_LOCAL order_key *)(area + ORDER_SF_EDGE);
     TY_GLOBAL const ty_u64 *from = state + ORDER_EDGE;
     order_sift s;
-    s.cells.low = order_slices_key(slices, ORDER_S_CELL_LOW);
-    s.cells.drop = slices[ORDER_S_CELL_DROP];
-    s.cells.shift = slices[ORDER_S_CELL_SHIFT];
-    s.cells.most = slices[ORDER_S_CELL_MOST];
-    s.cells.origin = *(TY_GLOBAL const order_value_of *)(slices + ORDER_S_ORIGIN);
-    s.cells.per = *(TY_GLOBAL const float *)(slices + ORDER_S_PER);
+    s.cells = order_cells_load(slices + ORDER_S_CELLS);
     s.by_value = ORDER_HAS_VALUES && slices[ORDER_S_BY_VALUE];
     s.equal = slices[ORDER_S_EQUAL];
     s.often = order_held_of((order_key)from[slices[ORDER_S_OFTEN]]);
@@ -108,7 +103,8 @@ TY_FN void order_sift_widen(order_sift *s, ty_u32 sum)
 TY_FN ty_i32 order_sift_byte(const order_sift *s, const int by_value, const int two, order_key x,
                              TY_LOCAL const ty_u32 *area)
 {
-    ty_i32 byte = ((TY_LOCAL const ty_i8 *)area)[order_cell_of(&s->cells, by_value, x)];
+    ty_i32 byte =
+        ((TY_LOCAL const ty_i8 *)area)[order_cell_of(&s->cells, by_value, ORDER_SIFT_CELLS, x)];
     if (two) {
         byte = x == s->second ? 3 * ORDER_SIFT_SECOND : byte;
         byte = x == s->often ? 3 * ORDER_SIFT_OFTEN : byte;

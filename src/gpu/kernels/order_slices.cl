@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * order, 6: many ranks of one group of samples, in two readings of them.
+ * order, 7: many ranks of one group of samples, in two readings of them.
  *
  * Keys drawn at random say how keys are spread. By them all keys are divided into some thousand
- * slices of about equal count, ascending. A key finds its slice in two steps: its upper bits tell a
- * bucket, and a bucket has slices of equal width between the least and the largest key that was
- * drawn there, as many as the bucket's share of the drawn keys asks for.
+ * slices of about equal count, ascending (order_map.cl).
  *
- *     order_slices_map      the buckets and their slices, by one group; for few ranks there is a
- * sieve then (order_sift.cl), and what follows is of the keys that it kept order_slices_count_… the
- * first reading: how many keys each slice has order_slices_choose   the slice of each rank, by one
- * group; each such slice gets a list order_lists_fill_…    the second reading: keys of these slices
- * go to their lists order_lists_place     more space for lists, where it was too little; they are
- * filled again order_lists_select    each rank in its list, a group each, by digits
+ *     order_slices_map       how keys are divided, by one group
+ *     order_slices_count_…   the first reading: how many keys each slice has
+ *     order_slices_choose    the slice of each rank, by one group; it gets a list
+ *     order_lists_fill_…     the second reading: keys of these slices go to their lists
+ *     order_lists_place      more space where a list had too little; they are filled again
+ *     order_lists_select     each rank in its list, a group each, by digits
+ *
+ * For few ranks there is a sieve before (order_sift.cl), and both readings are of what it kept.
  *
  * Where the lists would have too many keys, map, count and choose are done again with the drawn
  * keys of the ranks' slices alone; else their second launch does nothing. One key of each list is
@@ -20,381 +20,6 @@
  * how many there are is what the slice has more than the list. NaN are a slice of their own, the
  * last, and left out of its list.
  */
-
-/* How keys are divided. A key's distance from the least, in 32 bits, tells the bucket. A bucket is
- * two words: the distance where its first slice begins, of which the lower 5 bits are also how many
- * bits of a distance are below the slice's; and the number of this slice, and in the lower 12 bits
- * that of further ones. */
-typedef struct order_map {
-    order_key low;
-    ty_u32 most, shift; /* the largest distance; its bits below the bucket's */
-    ty_u32 drop, ahead; /* bits of 64 that are dropped; what is added, so that NaN have a bucket */
-} order_map;
-
-TY_FN order_key order_slices_key(TY_GLOBAL const ty_u32 *slices, ty_u32 at)
-{
-#if ORDER_KEY_WORDS == 2
-    return slices[at] | (ty_u64)slices[at + 1] << 32;
-#else
-    return slices[at];
-#endif
-}
-
-TY_FN void order_slices_set_key(TY_GLOBAL ty_u32 *slices, ty_u32 at, order_key key)
-{
-    slices[at] = (ty_u32)key;
-#if ORDER_KEY_WORDS == 2
-    slices[at + 1] = (ty_u32)(key >> 32);
-#endif
-}
-
-/* The keys of each slice. */
-TY_FN TY_GLOBAL ty_u64 *order_slices_counts(TY_GLOBAL ty_u32 *slices)
-{
-    return (TY_GLOBAL ty_u64 *)(slices + ORDER_S_COUNT);
-}
-
-TY_FN order_map order_map_of(TY_GLOBAL const ty_u32 *slices)
-{
-    const order_map m = {order_slices_key(slices, ORDER_S_LOW), slices[ORDER_S_MOST],
-                         slices[ORDER_S_SHIFT], slices[ORDER_S_DROP], slices[ORDER_S_AHEAD]};
-    return m;
-}
-
-/* A key's distance from the least, at most the largest. */
-TY_FN ty_u32 order_map_distance(const order_map *m, order_key key)
-{
-    const order_key up = key > m->low ? key : m->low;
-#if ORDER_KEY_WORDS == 2
-    const order_key far_ = (up - m->low) >> m->drop, most = m->most - m->ahead;
-    return (ty_u32)(far_ < most ? far_ : most) + m->ahead;
-#else
-    const ty_u32 d = up - (m->low - m->ahead);
-    return d < m->most ? d : m->most;
-#endif
-}
-
-TY_FN ty_u32 order_map_slice(ty_u32 d, uint2 bucket)
-{
-    const ty_u32 in = ((d > bucket.x ? d : bucket.x) - bucket.x) >> (bucket.x & 31);
-    const ty_u32 last = bucket.y & (ORDER_SLICES - 1);
-    return bucket.y / ORDER_SLICES + (in < last ? in : last);
-}
-
-/* BUCKETS: of local or of global memory. */
-#define ORDER_MAP(m, BUCKETS, key, to)                                                             \
-    do {                                                                                           \
-        const ty_u32 d_ = order_map_distance(m, key);                                              \
-        (to) = order_map_slice(d_, (BUCKETS)[d_ >> (m)->shift]);                                   \
-    } while (0)
-
-/* Bits of a number. */
-TY_FN ty_u32 order_bits(order_key x)
-{
-    ty_u32 bits = 0;
-    TY_UNROLL
-    for (ty_u32 half_ = 16 * ORDER_KEY_WORDS; half_; half_ /= 2)
-        if (x >> half_) {
-            bits += half_;
-            x >>= half_;
-        }
-    return bits + (x != 0);
-}
-
-/* ---- the map ---- */
-
-/* Local memory, in words: sums of the work-items, and of parts; the number of each bucket's first
- * drawn key. */
-#define ORDER_MAP_BEGIN (TY_GROUP_SIZE + ORDER_PART)
-
-/* What the last work-item has, to all. */
-TY_FN ty_u32 order_total(ty_u32 at, TY_LOCAL ty_u32 *told)
-{
-    TY_BARRIER();
-    if (TY_LID == TY_GROUP_SIZE - 1)
-        told[0] = at;
-    TY_BARRIER();
-    at = told[0];
-    TY_BARRIER();
-    return at;
-}
-
-/* Whether drawn key i or one beside it is in a slice that has a list, or it is the last. */
-TY_FN int order_slices_near(TY_GLOBAL const ty_u32 *slices, const order_map *m,
-                            TY_GLOBAL const order_key *keys, ty_u32 i, ty_u32 count)
-{
-    TY_GLOBAL const uint2 *buckets = (TY_GLOBAL const uint2 *)(slices + ORDER_S_BUCKET);
-    TY_GLOBAL const ty_u8 *list_of = (TY_GLOBAL const ty_u8 *)(slices + ORDER_S_LIST);
-    const ty_u32 lists = slices[ORDER_S_LISTS];
-    int near_ = i + 1 == count;
-    for (ty_u32 k = i ? i - 1 : 0; k <= i + 1 && k < count; k++) {
-        ty_u32 slice;
-        ORDER_MAP(m, buckets, keys[k], slice);
-        near_ |= list_of[slice] < lists;
-    }
-    return near_;
-}
-
-/* The drawn keys of slices that have a list, with those before and behind, and the largest, in
- * `keys` at `to`; returns how many. */
-TY_FN ty_u32 order_slices_again(TY_GLOBAL const ty_u32 *slices, TY_GLOBAL order_key *keys,
-                                ty_u64 from, ty_u64 to, ty_u32 count, TY_LOCAL ty_u32 *sums)
-{
-    const order_map m = order_map_of(slices);
-    const ty_u32 each = (count + TY_GROUP_SIZE - 1) / TY_GROUP_SIZE, first = TY_LID * each;
-    ty_u32 mine = 0, at, all;
-    for (ty_u32 i = first; i < first + each && i < count; i++)
-        mine += order_slices_near(slices, &m, keys + from, i, count);
-    at = order_sum_before(mine, sums, sums + TY_GROUP_SIZE);
-    all = order_total(at + mine, sums);
-    for (ty_u32 i = first; i < first + each && i < count; i++)
-        if (order_slices_near(slices, &m, keys + from, i, count))
-            keys[to + at++] = keys[from + i];
-    TY_WHOLE_BARRIER();
-    return all;
-}
-
-/* Of edges: where the drawn keys equal to each begin and end, whether the gap before is searched,
- * and where the drawn keys that go on from there are put. */
-typedef struct order_near {
-    ty_u32 begin[ORDER_NEAR_EDGES + 1], end[ORDER_NEAR_EDGES + 1];
-    ty_u32 wanted[ORDER_NEAR_EDGES + 1], put[ORDER_NEAR_EDGES + 2];
-} order_near;
-
-/* Which drawn keys go on; returns how many. */
-TY_FN ty_u32 order_slices_ranges(TY_LOCAL order_near *near_, ty_u32 edges, ty_u32 drawn)
-{
-    ty_u32 done = 0, sum = 0, before = 0;
-    for (ty_u32 e = 0; e <= edges; e++) {
-        const ty_u32 here = e == edges ? drawn : near_->begin[e];
-        ty_u32 end = e == edges ? drawn : near_->end[e] + 1;
-        if (end > here + ORDER_NEAR_EQUAL)
-            end = here + ORDER_NEAR_EQUAL;
-        end = end < drawn ? end : drawn;
-        const ty_u32 since = e < edges && near_->wanted[e] ? before : here;
-        near_->begin[e] = since > done + 1 ? since - 1 : done;
-        near_->put[e] = sum;
-        sum += end > near_->begin[e] ? end - near_->begin[e] : 0;
-        done = end > done ? end : done;
-        before = here;
-    }
-    near_->put[edges + 1] = sum;
-    return sum;
-}
-
-/* The drawn keys between the edges of each rank, with one before and one behind, a few of those
- * equal to an edge, and the last, of `count` in `keys` from `from` on, at `to`; returns how many.
- * For fewer edges than ORDER_NEAR_EDGES. */
-TY_FN ty_u32 order_slices_between(TY_GLOBAL const ty_u64 *state, TY_GLOBAL order_key *keys,
-                                  ty_u64 from, ty_u64 to, ty_u32 count, TY_LOCAL order_near *near_)
-{
-    TY_GLOBAL const order_key *sorted = keys + from;
-    const ty_u32 edges = (ty_u32)state[ORDER_EDGES];
-    for (ty_u32 e = TY_LID; e <= edges; e += TY_GROUP_SIZE) { /* behind the last, NaN */
-        const order_key edge = e < edges ? (order_key)state[ORDER_EDGE + e] : ORDER_NAN;
-        near_->wanted[e] = (ty_u32)state[ORDER_WANTED + e];
-        ORDER_BELOW(sorted, count, edge, 0, near_->begin[e]);
-        ORDER_BELOW(sorted, count, edge, 1, near_->end[e]);
-    }
-    TY_BARRIER();
-    if (TY_LID == 0)
-        order_slices_ranges(near_, edges, near_->begin[edges]);
-    TY_BARRIER();
-    const ty_u32 all = near_->put[edges + 1];
-    for (ty_u32 i = TY_LID; i < all; i += TY_GROUP_SIZE) {
-        ty_u32 e = 0;
-        while (near_->put[e + 1] <= i)
-            e++;
-        keys[to + i] = sorted[near_->begin[e] + (i - near_->put[e])];
-    }
-    TY_WHOLE_BARRIER();
-    return all;
-}
-
-/* The map of the distances up to that of the largest drawn key, less the buckets. */
-TY_FN order_map order_map_begin(order_key low, order_key span)
-{
-    const ty_u32 all = order_bits(span), top = ORDER_KEY_WORDS == 2 && all > 31 ? all - 31 : 0;
-    order_map m = {low, 0, 0, top, 0};
-    const ty_u32 most = (ty_u32)(span >> top), bits = order_bits(most);
-    m.shift = bits > ORDER_BUCKET_BITS ? bits - ORDER_BUCKET_BITS : 0;
-    while ((most >> m.shift) + 2 > ORDER_BUCKETS)
-        m.shift++;
-#if ORDER_IS_FLOAT
-    m.ahead = (0u - (most + 1)) & ((1u << m.shift) - 1);
-    m.most = most + 1 + m.ahead;
-#else
-    m.most = most;
-#endif
-    return m;
-}
-
-/* A bucket of `count` drawn keys of `drawn`, less the number of its first slice. */
-TY_FN uint2 order_map_bucket(const order_map *m, TY_GLOBAL const order_key *keys, ty_u32 count,
-                             ty_u32 drawn)
-{
-    const ty_u32 want = (ty_u32)((ty_u64)count * ORDER_SLICES / drawn);
-    const ty_u32 slice_bits = order_bits(want > 1 ? want - 1 : 0);
-    ty_u32 first = order_map_distance(m, keys[0]), last = order_map_distance(m, keys[count - 1]);
-    ty_u32 below;
-    if (count < ORDER_BUCKET_FEW) { /* which say little of where others are */
-        first = first >> m->shift << m->shift;
-        last = first + ((1u << m->shift) - 1);
-    }
-    uint2 b;
-    const ty_u32 bits = order_bits(last - first);
-    for (below = bits > slice_bits ? bits - slice_bits : 0;; below++) {
-        /* where the lower bits put the beginning behind `first`, keys before it are in the first
-         * slice too */
-        b.x = (first & ~31u) | below;
-        b.x -= b.x > first && b.x >= 32 ? 32 : 0;
-        b.y = b.x > last ? 0 : (last - b.x) >> below;
-        if (b.y >> slice_bits == 0)
-            return b;
-    }
-}
-
-#define ORDER_MAP_AHEAD 8 /* drawn keys that a work-item reads at once */
-
-/* The distances of drawn keys i and TY_GROUP_SIZE further ones, and of those before each. */
-TY_FN void order_map_distances(const order_map *m, TY_GLOBAL const order_key *keys, ty_u32 i,
-                               ty_u32 drawn, ty_u32 *d, ty_u32 *before)
-{
-    order_key x[ORDER_MAP_AHEAD], y[ORDER_MAP_AHEAD];
-    TY_UNROLL
-    for (ty_u32 k = 0; k < ORDER_MAP_AHEAD; k++) {
-        const ty_u32 at = i + k * TY_GROUP_SIZE < drawn ? i + k * TY_GROUP_SIZE : i;
-        x[k] = keys[at];
-        y[k] = keys[at ? at - 1 : 0];
-    }
-    TY_UNROLL
-    for (ty_u32 k = 0; k < ORDER_MAP_AHEAD; k++) {
-        d[k] = order_map_distance(m, x[k]);
-        before[k] = order_map_distance(m, y[k]);
-    }
-}
-
-/* The number of the first drawn key of each slice. */
-TY_FN void order_map_firsts(const order_map *m, TY_LOCAL const uint2 *buckets,
-                            TY_GLOBAL ty_u32 *slices, TY_GLOBAL const order_key *keys, ty_u32 drawn)
-{
-    for (ty_u32 i = TY_LID; i < drawn; i += ORDER_MAP_AHEAD * TY_GROUP_SIZE) {
-        ty_u32 d[ORDER_MAP_AHEAD], before[ORDER_MAP_AHEAD];
-        order_map_distances(m, keys, i, drawn, d, before);
-        for (ty_u32 k = 0; k < ORDER_MAP_AHEAD && i + k * TY_GROUP_SIZE < drawn; k++) {
-            const ty_u32 number = i + k * TY_GROUP_SIZE;
-            const ty_u32 slice = order_map_slice(d[k], buckets[d[k] >> m->shift]);
-            ty_u32 c = 0;
-            if (number)
-                c = order_map_slice(before[k], buckets[before[k] >> m->shift]) + 1;
-            for (; c <= slice; c++)
-                slices[ORDER_S_FIRST + c] = number;
-        }
-    }
-}
-
-/* The number of each bucket's first drawn key, in local memory. */
-TY_FN void order_map_begins(const order_map *m, TY_GLOBAL const order_key *keys, ty_u32 drawn,
-                            ty_u32 used, TY_LOCAL ty_u32 *begin)
-{
-    for (ty_u32 b = TY_LID; b <= used; b += TY_GROUP_SIZE)
-        begin[b] = drawn;
-    TY_BARRIER();
-    for (ty_u32 i = TY_LID; i < drawn; i += ORDER_MAP_AHEAD * TY_GROUP_SIZE) {
-        ty_u32 d[ORDER_MAP_AHEAD], before[ORDER_MAP_AHEAD];
-        order_map_distances(m, keys, i, drawn, d, before);
-        for (ty_u32 k = 0; k < ORDER_MAP_AHEAD && i + k * TY_GROUP_SIZE < drawn; k++) {
-            const ty_u32 number = i + k * TY_GROUP_SIZE;
-            for (ty_u32 b = number ? (before[k] >> m->shift) + 1 : 0; b <= d[k] >> m->shift; b++)
-                begin[b] = number;
-        }
-    }
-    TY_BARRIER();
-}
-
-/* The buckets, in local memory and to `slices`; returns how many slices there are. */
-TY_FN ty_u32 order_map_buckets(const order_map *m, TY_GLOBAL const order_key *keys, ty_u32 drawn,
-                               TY_GLOBAL ty_u32 *slices, TY_LOCAL uint2 *buckets,
-                               TY_LOCAL ty_u32 *area)
-{
-    enum { own = (ORDER_BUCKETS + TY_GROUP_SIZE - 1) / TY_GROUP_SIZE };
-    TY_LOCAL const ty_u32 *begin = area + ORDER_MAP_BEGIN;
-    const ty_u32 used = (m->most >> m->shift) + 1;
-    ty_u32 mine = 0, at;
-    uint2 bucket[own];
-    for (ty_u32 k = 0; k < own; k++) {
-        const ty_u32 b = TY_LID * own + k;
-        bucket[k].x = bucket[k].y = 0;
-        if (b < used && begin[b + 1] > begin[b])
-            bucket[k] = order_map_bucket(m, keys + begin[b], begin[b + 1] - begin[b], drawn);
-        mine += b < used ? bucket[k].y + 1 : 0;
-    }
-    at = order_sum_before(mine, area, area + TY_GROUP_SIZE);
-    const ty_u32 all = order_total(at + mine, area);
-    for (ty_u32 k = 0; k < own; k++) {
-        const ty_u32 b = TY_LID * own + k, further = bucket[k].y;
-        if (b >= ORDER_BUCKETS)
-            continue;
-        bucket[k].y |= at * ORDER_SLICES;
-        ((TY_GLOBAL uint2 *)(slices + ORDER_S_BUCKET))[b] = buckets[b] = bucket[k];
-        at += b < used ? further + 1 : 0;
-    }
-    return all;
-}
-
-/* `count` drawn keys, ascending, from `from` on, which is 0 or `count`; with `again` 1 those of the
- * slices that had too many, with 2 those between the edges of each rank, which are put where the
- * others are not. Local memory: sums, the number of each bucket's first drawn key, and the buckets.
- */
-TY_KERNEL(TY_GROUP_SIZE)
-order_slices_map(TY_GLOBAL ty_u64 *state, TY_GLOBAL order_key *keys, ty_u64 from, ty_u32 count,
-                 ty_u64 slices_at, ty_u32 again TY_LOCAL_ARG)
-{
-    TY_LOCAL_INIT
-    TY_GLOBAL ty_u32 *slices = (TY_GLOBAL ty_u32 *)(state + slices_at);
-    TY_LOCAL ty_u32 *begin = ty_local + ORDER_MAP_BEGIN;
-    TY_LOCAL uint2 *buckets = (TY_LOCAL uint2 *)(begin + ORDER_BUCKETS + 8);
-    ty_u32 drawn;
-    ORDER_BEGIN();
-    if (!state[ORDER_N] || (again == 1 && !slices[ORDER_S_AGAIN]))
-        return;
-    if (again == 1)
-        from = slices[ORDER_S_KEYS];
-    const ty_u64 other = from ? 0 : count;
-    if (again == 2 && state[ORDER_EDGES] >= ORDER_NEAR_EDGES)
-        again = 0;
-    if (again == 2)
-        drawn = order_slices_between(state, keys, from, other, count, (TY_LOCAL order_near *)begin);
-    else if (again)
-        drawn = order_slices_again(slices, keys, from, other, slices[ORDER_S_DRAWN], ty_local);
-    else
-        ORDER_BELOW(keys + from, count, ORDER_NAN, 0, drawn); /* the others are NaN, or none */
-    from = again ? other : from;
-    keys += from;
-    const order_key low = drawn ? keys[0] : 0;
-    const order_map m = order_map_begin(low, drawn ? keys[drawn - 1] - low : 0);
-    TY_BARRIER();
-    order_map_begins(&m, keys, drawn, (m.most >> m.shift) + 1, begin);
-    const ty_u32 all = order_map_buckets(&m, keys, drawn, slices, buckets, ty_local);
-    for (ty_u32 i = TY_LID; i < ORDER_SLICES_MOST; i += TY_GROUP_SIZE) {
-        order_slices_counts(slices)[i] = 0;
-        slices[ORDER_S_FIRST + i] = drawn;
-    }
-    if (TY_LID == 0) {
-        slices[ORDER_S_FIRST + ORDER_SLICES_MOST] = drawn;
-        slices[ORDER_S_SHIFT] = m.shift;
-        slices[ORDER_S_MOST] = m.most;
-        slices[ORDER_S_DROP] = m.drop;
-        slices[ORDER_S_AHEAD] = m.ahead;
-        slices[ORDER_S_DRAWN] = drawn;
-        slices[ORDER_S_KEYS] = (ty_u32)from;
-        slices[ORDER_S_SIFTED] = 0;
-        slices[ORDER_S_SLICES] = all;
-        order_slices_set_key(slices, ORDER_S_LOW, low);
-    }
-    TY_WHOLE_BARRIER();
-    order_map_firsts(&m, buckets, slices, keys, drawn);
-}
 
 /* ---- counting ---- */
 
@@ -438,6 +63,24 @@ TY_FN void order_slices_load(TY_GLOBAL const ty_u32 *slices, ty_u32 at, ty_u32 w
         }                                                                                          \
     } while (0)
 
+/* The same of samples as they are held, in even slices. */
+#define ORDER_EVEN_COUNT(by_value, x, counts, some_nan)                                            \
+    do {                                                                                           \
+        if ((counts) == (1u << ORDER_EACH) - 1 && !(some_nan)) {                                   \
+            TY_UNROLL                                                                              \
+            for (ty_u32 j_ = 0; j_ < ORDER_EACH; j_++)                                             \
+                TY_INC_AT(ty_local, first + 4 * order_cell_of(&m.cells, by_value,                  \
+                                                              ORDER_EVEN_SLICES, (x)[j_]));        \
+        } else {                                                                                   \
+            for (ty_u32 j_ = 0; j_ < ORDER_EACH; j_++)                                             \
+                if ((counts) >> j_ & 1)                                                            \
+                    TY_INC_AT(ty_local, first + 4 * order_even_slice(&m, (x)[j_]));                \
+        }                                                                                          \
+    } while (0)
+#define ORDER_VALUES_COUNT(x, counts, some_nan)                                                    \
+    ORDER_EVEN_COUNT(ORDER_HAS_VALUES, x, counts, some_nan)
+#define ORDER_KEYS_COUNT(x, counts, some_nan) ORDER_EVEN_COUNT(0, x, counts, some_nan)
+
 /* The group's counts to those of all. */
 TY_FN void order_slices_end(TY_GLOBAL ty_u32 *slices, TY_LOCAL const ty_u32 *counts)
 {
@@ -471,6 +114,10 @@ order_slices_count_packed(TY_GLOBAL const ty_u8 *data, ty_u64 offset, ty_u64 n,
     ORDER_SLICES_BEGIN();
     if (slices[ORDER_S_SIFTED])
         ORDER_READ_KEYS(kept, state[ORDER_KEPT], ORDER_SLICES_COUNT);
+    else if (ORDER_HAS_VALUES && m.even == ORDER_EVEN_VALUES)
+        ORDER_READ_PACKED(data, offset, n, order_load_held, order_held, ORDER_VALUES_COUNT);
+    else if (m.even)
+        ORDER_READ_PACKED(data, offset, n, order_load_held, order_held, ORDER_KEYS_COUNT);
     else
         ORDER_READ_PACKED(data, offset, n, order_load, order_key_of, ORDER_SLICES_COUNT);
     order_slices_end(slices, ty_local + ORDER_SLICES_AT);
@@ -487,8 +134,227 @@ order_slices_count_view(TY_GRID_ARGS(x0), TY_GRID_ARGS(mask), ty_u32 masked, ty_
     ORDER_SLICES_BEGIN();
     if (slices[ORDER_S_SIFTED])
         ORDER_READ_KEYS(kept, state[ORDER_KEPT], ORDER_SLICES_COUNT);
+    else if (ORDER_HAS_VALUES && m.even == ORDER_EVEN_VALUES)
+        ORDER_READ_VIEW(order_held, ORDER_VALUES_COUNT);
+    else if (m.even)
+        ORDER_READ_VIEW(order_held, ORDER_KEYS_COUNT);
     else
         ORDER_READ_VIEW(order_key_of, ORDER_SLICES_COUNT);
     order_slices_end(slices, ty_local + ORDER_SLICES_AT);
+}
+
+/* ---- the slices of the ranks ---- */
+
+/* Local memory, in words: the lower halves of how many keys each slice has, later two bytes of
+ * each, whether it has a list and how many lists are before it; how many keys are before each
+ * work-item's slices; sums of the work-items and of parts. */
+#define ORDER_C_BEFORE (ORDER_SLICES_MOST / 4)
+#define ORDER_C_KEYS   ORDER_SLICES_MOST
+#define ORDER_C_SUMS   (ORDER_C_KEYS + 2 * TY_GROUP_SIZE)
+
+/* How many keys are before each work-item's slices; `large`: slices may have 2^32 and more. */
+TY_FN void order_slices_sums(TY_GLOBAL const ty_u64 *counts, int large, TY_LOCAL ty_u32 *area)
+{
+    enum { own = ORDER_SLICES_MOST / TY_GROUP_SIZE };
+    TY_LOCAL ty_u64 *sums = (TY_LOCAL ty_u64 *)(area + ORDER_C_SUMS);
+    ty_u64 sum = 0;
+    TY_UNROLL
+    for (ty_u32 k = 0; k < own; k++)
+        area[k * TY_GROUP_SIZE + TY_LID] = (ty_u32)counts[k * TY_GROUP_SIZE + TY_LID];
+    TY_BARRIER();
+    for (ty_u32 k = 0; k < own; k++)
+        sum += large ? counts[TY_LID * own + k] : area[TY_LID * own + k];
+    ((TY_LOCAL ty_u64 *)(area + ORDER_C_KEYS))[TY_LID] =
+        order_sum_before_wide(sum, sums, sums + TY_GROUP_SIZE);
+    TY_BARRIER();
+}
+
+/* The slice of each rank that is sought, and the rank in it; slices of ranks and of NaN get a byte.
+ */
+TY_FN void order_slices_find(TY_GLOBAL ty_u64 *state, TY_GLOBAL const ty_u64 *counts, ty_u32 slices,
+                             ty_u32 ranks, TY_LOCAL ty_u32 *area)
+{
+    enum { own = ORDER_SLICES_MOST / TY_GROUP_SIZE };
+    TY_LOCAL const ty_u64 *keys = (TY_LOCAL const ty_u64 *)(area + ORDER_C_KEYS);
+    TY_LOCAL ty_u8 *wanted = (TY_LOCAL ty_u8 *)area;
+    const int large = state[ORDER_COUNT] >> 32 != 0;
+    order_slices_sums(counts, large, area);
+    for (ty_u32 r = TY_LID; r < ranks; r += TY_GROUP_SIZE) {
+        const ty_u64 rank = state[ORDER_RANK + r];
+        ty_u32 at;
+        if (state[ORDER_WHAT + r] == ORDER_FOUND)
+            continue;
+        ORDER_BELOW(keys, TY_GROUP_SIZE, rank, 1, at);
+        ty_u64 left = rank - keys[at - 1];
+        const ty_u32 end = at * own < slices ? at * own : slices;
+        for (at = (at - 1) * own; at + 1 < end; at++) {
+            const ty_u64 here = large ? counts[at] : area[at];
+            if (left < here)
+                break;
+            left -= here;
+        }
+        state[ORDER_SLICE + r] = at;
+        state[ORDER_IN_SLICE + r] = left;
+    }
+    TY_BARRIER();
+    for (ty_u32 i = TY_LID; i < ORDER_SLICES_MOST / 4; i += TY_GROUP_SIZE)
+        area[i] = 0;
+    TY_BARRIER();
+    for (ty_u32 r = TY_LID; r < ranks; r += TY_GROUP_SIZE)
+        if (state[ORDER_WHAT + r] != ORDER_FOUND)
+            wanted[state[ORDER_SLICE + r]] = 1;
+#if ORDER_IS_FLOAT
+    if (TY_LID == 0)
+        wanted[slices - 1] = 1; /* NaN */
+#endif
+    TY_BARRIER();
+}
+
+/* Numbers the lists; each slice gets the number of its list, or 255, and in local memory how many
+ * lists are before it. Returns how many there are. */
+TY_FN ty_u32 order_slices_number(TY_GLOBAL ty_u32 *slices, TY_LOCAL ty_u32 *area)
+{
+    enum { own = ORDER_SLICES_MOST / TY_GROUP_SIZE };
+    TY_LOCAL const ty_u8 *wanted = (TY_LOCAL const ty_u8 *)area;
+    TY_LOCAL ty_u8 *before = (TY_LOCAL ty_u8 *)(area + ORDER_C_BEFORE);
+    const ty_u32 begin = TY_LID * own;
+    ty_u32 mine = 0, list;
+    for (ty_u32 s = begin; s < begin + own; s++)
+        mine += wanted[s];
+    list = order_sum_before(mine, area + ORDER_C_SUMS, area + ORDER_C_SUMS + TY_GROUP_SIZE);
+    const ty_u32 lists = order_total(list + mine, area + ORDER_C_SUMS);
+    for (ty_u32 s = begin; s < begin + own; s += 4) {
+        ty_u32 four = 0;
+        for (ty_u32 k = 0; k < 4; k++) {
+            four |= (wanted[s + k] ? list : 255) << 8 * k;
+            before[s + k] = (ty_u8)list;
+            if (wanted[s + k])
+                slices[ORDER_S_SLICE + list++] = s + k;
+        }
+        slices[ORDER_S_LIST + s / 4] = four;
+    }
+    TY_WHOLE_BARRIER();
+    return lists;
+}
+
+/* The bucket of each list. A bucket without lists gets one slice, the same for all such: work-items
+ * that look there read one word. */
+TY_FN void order_slices_unite(TY_GLOBAL ty_u32 *slices, ty_u32 none, TY_LOCAL const ty_u8 *before)
+{
+    TY_GLOBAL uint2 *buckets = (TY_GLOBAL uint2 *)(slices + ORDER_S_BUCKET);
+    for (ty_u32 b = TY_LID; b < ORDER_BUCKETS; b += TY_GROUP_SIZE) {
+        const ty_u32 first = buckets[b].y / ORDER_SLICES;
+        const ty_u32 list = before[first];
+        const ty_u32 end = before[first + (buckets[b].y & (ORDER_SLICES - 1)) + 1];
+        for (ty_u32 k = list; k < end; k++)
+            slices[ORDER_S_WITHIN + k] = b;
+        if (list == end)
+            buckets[b].y = none * ORDER_SLICES;
+    }
+}
+
+/* A list's key that is left out; and space for the others and some to spare, by the drawn keys. */
+TY_FN void order_slices_list(TY_GLOBAL const ty_u64 *state, TY_GLOBAL ty_u32 *slices,
+                             TY_GLOBAL const order_key *keys, ty_u32 list)
+{
+    const ty_u32 slice = slices[ORDER_S_SLICE + list];
+    const ty_u64 count = order_slices_counts(slices)[slice];
+    const ty_u32 edges = slices[ORDER_S_SIFTED] ? (ty_u32)state[ORDER_EDGES] : 0;
+    const order_map m = order_map_of(slices);
+    const ty_u32 all = slices[ORDER_S_DRAWN];
+    const ty_u32 begin =
+        m.even ? order_even_before(&m, keys, all, slice) : slices[ORDER_S_FIRST + slice];
+    const ty_u32 drawn =
+        (m.even ? order_even_before(&m, keys, all, slice + 1) : slices[ORDER_S_FIRST + slice + 1]) -
+        begin;
+    ty_u32 equal[2];
+    ty_u64 space = count;
+    order_key key = ORDER_NAN;
+    if (ORDER_IS_FLOAT && slice + 1 == slices[ORDER_S_SLICES]) {
+        const ty_u64 most = state[ORDER_COUNT] / 256 + 4096; /* above all drawn keys */
+        space = count < most ? count : most;
+    } else if (drawn) {
+        key = keys[begin + drawn / 2];
+        ORDER_BELOW(keys + begin, drawn, key, 0, equal[0]);
+        ORDER_BELOW(keys + begin, drawn, key, 1, equal[1]);
+        const float other = (float)(drawn - (equal[1] - equal[0]));
+        const float share = (other + 3 * (float)sqrt(other) + 4) / (float)drawn;
+        space = share < 1 ? (ty_u64)(share * (float)count) + 1 : count;
+    }
+    for (ty_u32 e = 0; e < edges; e++)
+        if (slices[ORDER_S_EDGE + e] == slice) { /* keys equal to it did not go through the sieve */
+            key = (order_key)state[ORDER_EDGE + e];
+            space = count - state[ORDER_CELL + 2 * e + 1];
+        }
+    if (space < count)
+        slices[ORDER_S_HEAVY] = 1;
+    if (space >> 31)
+        slices[ORDER_S_LOST] = 1;
+    slices[ORDER_S_SPACE + list] = space >> 31 ? 0 : (ty_u32)space;
+    slices[ORDER_S_FILL + list] = 0;
+    order_slices_set_key(slices, ORDER_S_KEY + list * ORDER_KEY_WORDS, key);
+}
+
+/* Where lists begin, by the space that they have; returns the end of the last, which is right if it
+ * is below 2^32. */
+TY_FN ty_u64 order_lists_lay(TY_GLOBAL ty_u32 *slices, ty_u32 lists, TY_LOCAL ty_u32 *sums,
+                             TY_LOCAL ty_u32 *parts)
+{
+    enum { own = 256 / TY_GROUP_SIZE, unit = 16, most_units = (1 << 24) - 1 };
+    ty_u32 units[own], sum = 0, at;
+    for (ty_u32 k = 0; k < own; k++) {
+        const ty_u32 list = TY_LID * own + k;
+        units[k] = 0;
+        if (list >= lists)
+            continue;
+        units[k] = (slices[ORDER_S_SPACE + list] + unit - 1) / unit;
+        if (units[k] > most_units)
+            slices[ORDER_S_SPACE + list] = (units[k] = most_units) * unit;
+        sum += units[k];
+    }
+    at = order_sum_before(sum, sums, parts);
+    for (ty_u32 k = 0; k < own; k++) {
+        slices[ORDER_S_AT + TY_LID * own + k] = at * unit;
+        at += units[k];
+    }
+    return (ty_u64)order_total(at, sums) * unit;
+}
+
+/* Lists have space for `most` keys; where these are too few, this is done `again`, as
+ * order_slices_map has it. */
+TY_KERNEL(TY_GROUP_SIZE)
+order_slices_choose(TY_GLOBAL ty_u64 *state, ty_u64 slices_at,
+                    TY_GLOBAL const order_key *drawn_keys, ty_u64 most, ty_u32 ranks,
+                    ty_u32 again TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    TY_GLOBAL ty_u32 *slices = (TY_GLOBAL ty_u32 *)(state + slices_at);
+    TY_LOCAL ty_u32 *sums = ty_local + ORDER_C_SUMS;
+    ORDER_BEGIN();
+    if (!state[ORDER_N] || (again == 1 && !slices[ORDER_S_AGAIN]))
+        return;
+    order_slices_find(state, order_slices_counts(slices), slices[ORDER_S_SLICES], ranks, ty_local);
+    if (TY_LID == 0)
+        slices[ORDER_S_HEAVY] = slices[ORDER_S_REDO] = slices[ORDER_S_LOST] = 0;
+    const ty_u32 lists = order_slices_number(slices, ty_local);
+    if (!slices[ORDER_S_EVEN])
+        order_slices_unite(slices, slices[ORDER_S_SLICES],
+                           (TY_LOCAL const ty_u8 *)(ty_local + ORDER_C_BEFORE));
+    for (ty_u32 list = TY_LID; list < lists; list += TY_GROUP_SIZE)
+        order_slices_list(state, slices, drawn_keys + slices[ORDER_S_KEYS], list);
+    for (ty_u32 list = lists + TY_LID; list < 256; list += TY_GROUP_SIZE)
+        order_slices_set_key(slices, ORDER_S_KEY + list * ORDER_KEY_WORDS, 0);
+    for (ty_u32 r = TY_LID; r < ranks; r += TY_GROUP_SIZE)
+        if (state[ORDER_WHAT + r] != ORDER_FOUND)
+            state[ORDER_LIST + r] =
+                ((TY_GLOBAL const ty_u8 *)(slices + ORDER_S_LIST))[state[ORDER_SLICE + r]];
+    TY_WHOLE_BARRIER();
+    const ty_u64 space = order_lists_lay(slices, lists, sums, sums + TY_GROUP_SIZE);
+    if (TY_LID == 0) {
+        slices[ORDER_S_AGAIN] = space > most && !again;
+        slices[ORDER_S_LISTS] = lists;
+    }
+    for (ty_u32 list = TY_LID; space > most && again && list < lists; list += TY_GROUP_SIZE)
+        slices[ORDER_S_SPACE + list] = 0; /* order_lists_place will know how many they are */
 }
 /* SPDX-License-Identifier: Apache-2.0 */

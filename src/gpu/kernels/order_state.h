@@ -65,11 +65,17 @@
 #define ORDER_BUCKET_BITS 9
 #define ORDER_BUCKET_FEW  4
 #define ORDER_SLICES      4096 /* slices of a bucket, at most, and all there should be */
+#define ORDER_EVEN_SLICES 8192 /* of equal width; and one of NaN */
 #define ORDER_SLICES_MOST 9216 /* more than there are: twice as many, and one a bucket */
 #define ORDER_STAGE_EXTRA 1024 /* words of keys on a group's stage besides a tile's */
 #define ORDER_NEAR_EDGES  32   /* fewer edges than these have their drawn keys picked; */
 #define ORDER_NEAR_EQUAL  64   /* of those equal to an edge so many */
 #define ORDER_SHORT       512  /* keys of a list whose order is looked at */
+
+/* What slices are (ORDER_S_EVEN): parts of buckets, or of equal width in values or in keys. */
+#define ORDER_UNEVEN      0
+#define ORDER_EVEN_VALUES 1
+#define ORDER_EVEN_KEYS   2
 
 /* Where numbers lie, in 32-bit words: the map's, then what the kernels tell each other. */
 #define ORDER_S_LOW    0 /* two words */
@@ -100,37 +106,33 @@
 #define ORDER_S_FILL   (ORDER_S_SPACE + 256)
 #define ORDER_S_SIFT   (ORDER_S_FILL + 256)
 
-/* Of a sieve (order_sift.cl): the least key that has a cell of its own (two words), bits of a
- * distance that are dropped, its bits below the cell's, the largest distance; whether keys equal to
- * edges are left out, and the two that most are; whether only the keys that went through count now;
- * whether there is space for all edges; where the map's drawn keys begin; whether cells are of
- * equal width in values, the value where they begin (two words), and one by the width of all; of
- * each edge the slice of the keys that were left out; a byte of each cell in keys, and in values.
- */
-#define ORDER_SIFT_EDGES   20    /* edges, at most, and */
-#define ORDER_SIFT_RANKS   18    /* the ranks that have so many */
-#define ORDER_SIFT_CELLS   16384 /* a power of two */
-#define ORDER_SIFT_GAPS    9     /* gaps, at most, whose keys are counted, and the last */
-#define ORDER_SIFT_FIELDS  10    /* counters of a work-item; the last two may be of keys equal to */
-#define ORDER_SIFT_OFTEN   9     /* the edge that most are equal to, and the next */
-#define ORDER_SIFT_SECOND  8
-#define ORDER_SIFT_LANES   32
-#define ORDER_SIFT_EXTRA   2048 /* words of keys on a group's stage besides a tile's */
-#define ORDER_S_CELL_LOW   ORDER_S_SIFT
-#define ORDER_S_CELL_DROP  (ORDER_S_SIFT + 2)
-#define ORDER_S_CELL_SHIFT (ORDER_S_SIFT + 3)
-#define ORDER_S_CELL_MOST  (ORDER_S_SIFT + 4)
-#define ORDER_S_EQUAL      (ORDER_S_SIFT + 5)
-#define ORDER_S_OFTEN      (ORDER_S_SIFT + 6)
-#define ORDER_S_SIFTED     (ORDER_S_SIFT + 8)
-#define ORDER_S_FITS       (ORDER_S_SIFT + 9)
-#define ORDER_S_KEYS       (ORDER_S_SIFT + 10)
-#define ORDER_S_BY_VALUE   (ORDER_S_SIFT + 11)
-#define ORDER_S_ORIGIN     (ORDER_S_SIFT + 12)
-#define ORDER_S_PER        (ORDER_S_SIFT + 14)
-#define ORDER_S_EDGE       (ORDER_S_SIFT + 16)
-#define ORDER_S_TABLE      (ORDER_S_EDGE + 32)
-#define ORDER_S_WORDS      (ORDER_S_TABLE + 2 * ORDER_SIFT_CELLS / 4)
+/* Of a sieve (order_sift.cl): its cells, and whether these are by values; whether samples equal to
+ * edges are left out, and the two edges that most are; whether only what went through counts now;
+ * whether there is space for all edges. Of the map: where its drawn keys begin; of what kind slices
+ * are, and which. Of each edge the slice of what was left out; a byte of each cell by keys, and by
+ * values. */
+#define ORDER_SIFT_EDGES  20    /* edges, at most, and */
+#define ORDER_SIFT_RANKS  18    /* the ranks that have so many */
+#define ORDER_SIFT_CELLS  16384 /* a power of two */
+#define ORDER_SIFT_GAPS   9     /* gaps, at most, whose keys are counted, and the last */
+#define ORDER_SIFT_FIELDS 10    /* counters of a work-item; the last two may be of keys equal to */
+#define ORDER_SIFT_OFTEN  9     /* the edge that most are equal to, and the next */
+#define ORDER_SIFT_SECOND 8
+#define ORDER_SIFT_LANES  32
+#define ORDER_SIFT_EXTRA  2048 /* words of keys on a group's stage besides a tile's */
+#define ORDER_CELLS_WORDS 8
+#define ORDER_S_CELLS     ORDER_S_SIFT
+#define ORDER_S_MAP_CELLS (ORDER_S_SIFT + ORDER_CELLS_WORDS)
+#define ORDER_S_BY_VALUE  (ORDER_S_SIFT + 16)
+#define ORDER_S_EQUAL     (ORDER_S_SIFT + 17)
+#define ORDER_S_OFTEN     (ORDER_S_SIFT + 18)
+#define ORDER_S_SIFTED    (ORDER_S_SIFT + 20)
+#define ORDER_S_FITS      (ORDER_S_SIFT + 21)
+#define ORDER_S_KEYS      (ORDER_S_SIFT + 22)
+#define ORDER_S_EVEN      (ORDER_S_SIFT + 23)
+#define ORDER_S_EDGE      (ORDER_S_SIFT + 24)
+#define ORDER_S_TABLE     (ORDER_S_EDGE + 32)
+#define ORDER_S_WORDS     (ORDER_S_TABLE + 2 * ORDER_SIFT_CELLS / 4)
 /* Where things lie in a group's local memory, in words. */
 #define ORDER_SF_EDGE   (ORDER_SIFT_CELLS / 4)
 #define ORDER_SF_GAP    (ORDER_SF_EDGE + 2 * ORDER_NEAR_EDGES)
