@@ -357,7 +357,7 @@ static double sieve_number(int kind)
     if (kind == 8)
         return (unit() - 0.3) * 1e-40;
     if (kind == 9)
-        return part < 20 ? 0 : unit() - 0.4;
+        return part < 14 ? 0 : unit() - 0.4;
     if (kind == 10)
         return part < 99 ? (double)(part / 20) * 0.1 : unit();
     return unit() * 10 - 2;
@@ -369,10 +369,10 @@ static void check_sieve(const memories *m, tally_dtype dtype, int kind, uint32_t
 {
     enum { n = 120000, most_parts = 30 };
     static const double few[] = {0, 0.3, 0.5, 0.95};
-    const uint32_t count = slices ? 2 * most_parts : 8;
+    const uint32_t pairs = slices ? most_parts : below(2) ? 9 : 4, count = 2 * pairs;
     const size_t size = tally_dtype_bytes(dtype);
     const tally_view view = tally_view_1d(m->samples, dtype, n), moved = there(&view, m->there);
-    const uint64_t from = below(2);
+    const double part = below(3) * 0.5; /* the least, all alike, the largest */
     uint64_t ranks[2 * most_parts];
     tally_error error = {""};
     ty_order_sizes_used = standard;
@@ -388,8 +388,7 @@ static void check_sieve(const memories *m, tally_dtype dtype, int kind, uint32_t
     }
     for (uint32_t i = 0; i < count; i++)
         ranks[i] =
-            (uint64_t)((slices ? (double)(i / 2 + from) / most_parts : few[i / 2]) * (n - 2)) +
-            (i & 1);
+            (uint64_t)((pairs == 4 ? few[i / 2] : (i / 2 + part) / pairs) * (n - 2)) + (i & 1);
     CHECK(!tally_memory_write(device, m->there, 0, m->samples, n * size, &error));
     CHECK(!tally_order_statistics(NULL, &view, ranks, count, NULL, m->want, NULL, &error));
     CHECK_SAY(!tally_order_statistics(device, &moved, ranks, count, NULL, m->got, NULL, &error),
