@@ -76,15 +76,19 @@ static int is_about(const ty_summary_column *c, int f)
     return f >= 1 && f <= 3 && !c->is_exact && isfinite(fact_of(c, f));
 }
 
-/* A time to a hundredth of where all are. */
+/* A time to a hundredth of where all are; where all are the same, as fine as that is. */
 static void print_time(const ty_summary_column *c, int f, char text[TY_LABEL_SIZE])
 {
     char time[TY_LABEL_SIZE] = "";
     const double value = value_of(c, f), apart = fabs(fact_of(c, f)) / 1000;
     double span = (c->numbers.most - c->numbers.least) / 100;
     span = is_about(c, f) && apart > span ? apart : span;
-    const calendar_precision wanted = calendar_as_fine(span, c->time),
-                             finest = calendar_finest(c->time);
+    const calendar_precision finest = calendar_finest(c->time);
+    calendar_precision wanted = calendar_as_fine(span, c->time);
+    if (span == 0 && !isnan(value)) {
+        wanted = calendar_within(value, c->time, 0);
+        wanted = wanted < CALENDAR_DAYS ? CALENDAR_DAYS : wanted;
+    }
     if (!isnan(value) && f == 6)
         ty_time_print_span(value, c->time, time);
     else if (!isnan(value))

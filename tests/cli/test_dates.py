@@ -165,6 +165,9 @@ def test_glance():
         mean = datetime.datetime.fromisoformat(column["mean"].replace("Z", "+00:00"))
         check(abs(ticks(mean) - sum(map(ticks, days)) / len(days)) < 2, path, "mean", mean)
     check("2024-01-01" in run("g.csv") and "2026-09-26" in run("g.csv"), run("g.csv"))
+    for when, shown in (("2024-01-02T08:30:00Z", "2024-01-02 08:30"), ("2024-01-01", "2024-01-01")):  # all the same
+        line = next(line for line in run("-", text=f"when,x\n{when},1\n{when},2\n").splitlines() if line.startswith("when"))
+        check(line.split("0", 1)[1].strip().split("  ") == [shown] * 5, line)
 
 
 def test_saved():
