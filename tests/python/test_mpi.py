@@ -73,6 +73,7 @@ def test_ranks(ranks):
     env = os.environ | {
         "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
+        "OMPI_MCA_pml": "ob1",  # looks for no network
     }  # fmt: skip
     done = subprocess.run(
         [MPIRUN, "-n", str(ranks), sys.executable, "-c", PROGRAM],
