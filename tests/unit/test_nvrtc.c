@@ -7,9 +7,9 @@
  * ($TALLY_CACHE_DIR), and not compiled again.
  *
  * Usually one architecture of each set of instructions that the kernels tell apart, and on 9.0 a
- * third of the types of samples, in turn by method, and the settings; of our own kernels, whose
- * machine code takes minutes, what is_read() says is only read. With `all`, every architecture that
- * is supported, every type and every setting, and machine code of each.
+ * third of the types of samples, in turn by method, and the settings; what is_read() says is only
+ * read, for machine code takes minutes. With `all`, every architecture that is supported, every
+ * type and every setting, and machine code of each.
  *
  *     test_nvrtc [all] [METHOD]
  */
@@ -281,15 +281,16 @@ static int is_noted(const job *j)
     return is_own(j) && !j->key && (!j->lookup_kind || TY_IS_GLOBAL_LOOKUP(j->lookup_kind));
 }
 
-/* Whether no machine code is made of it and it is only read as CUDA C: of our own methods what is
- * not of float32 or not for 9.0, and the plain method's variants of which a spill is only noted. */
+/* Whether no machine code is made of it and it is only read as CUDA C: what is not for 9.0; of our
+ * own methods what is not of float32, and where a spill is only noted: quantiles, statistics and
+ * the plain method's variants. */
 static int is_read(const job *j)
 {
     const tally_dtype dtype = j->wish.value ? j->wish.value : j->dtype;
-    const int bytes_only = j->method && !(j->method->dtypes >> TALLY_F32 & 1);
-    const int variant = j->lookup_kind || j->proof == TY_PROVEN_F32;
-    return !all && is_own(j) &&
-           ((dtype != TALLY_F32 && !bytes_only) || j->capability != 90 || (variant && is_noted(j)));
+    const int bytes_only = j->method && !j->wish.value && !(j->method->dtypes >> TALLY_F32 & 1);
+    const int variant = !j->method || j->wish.value || j->lookup_kind || j->proof == TY_PROVEN_F32;
+    return !all && (j->capability != 90 || (is_own(j) && ((dtype != TALLY_F32 && !bytes_only) ||
+                                                          (variant && is_noted(j)))));
 }
 
 /* Whom its compilation stands for. */
