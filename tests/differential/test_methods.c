@@ -122,7 +122,7 @@ int main(int argc, char **argv)
 {
     uint64_t seed = argc > 1 && strcmp(argv[1], "-") ? strtoull(argv[1], NULL, 10)
                                                      : (uint64_t)time(NULL) * 1000003;
-    uint64_t cases = argc > 2 ? strtoull(argv[2], NULL, 10) : 3000, tried = 0, failed = 0;
+    uint64_t cases = argc > 2 ? strtoull(argv[2], NULL, 10) : 2000, tried = 0, failed = 0;
     const char *device = argc > 3 ? argv[3] : "cpu";
     double seconds = argc > 4 ? strtod(argv[4], NULL) : argc > 2 ? 0 : 12, begin = now();
     tally_context_options options = TALLY_CONTEXT_OPTIONS_INIT;

@@ -226,7 +226,7 @@ int main(int argc, char **argv)
 {
     uint64_t seed = argc > 1 && strcmp(argv[1], "-") ? strtoull(argv[1], NULL, 10)
                                                      : (uint64_t)time(NULL) * 1000003;
-    const double seconds = argc > 2 ? strtod(argv[2], NULL) : 8;
+    const double seconds = argc > 2 ? strtod(argv[2], NULL) : 4;
     const char *name = argc > 3 ? argv[3] : "opencl", *method = argc > 4 ? argv[4] : "views";
     tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
     tally_error error = {""};

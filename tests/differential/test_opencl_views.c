@@ -211,7 +211,7 @@ int main(int argc, char **argv)
                                                      : (uint64_t)time(NULL) * 1000003;
     uint64_t cases = argc > 2 ? strtoull(argv[2], NULL, 10) : 100000, tried = 0, failed = 0;
     const char *name = argc > 3 ? argv[3] : "opencl";
-    double seconds = argc > 4 ? strtod(argv[4], NULL) : argc > 2 ? 0 : 8, begin = now();
+    double seconds = argc > 4 ? strtod(argv[4], NULL) : argc > 2 ? 0 : 4, begin = now();
     tally_error error = {""};
     printf("%s, seed %llu\n", name, (unsigned long long)seed);
     fflush(stdout);

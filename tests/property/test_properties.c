@@ -532,7 +532,7 @@ static int run_case(uint64_t seed)
 int main(int argc, char **argv)
 {
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL) * 1000003;
-    uint64_t cases = argc > 2 ? strtoull(argv[2], NULL, 10) : 4000, tried = 0, failed = 0;
+    uint64_t cases = argc > 2 ? strtoull(argv[2], NULL, 10) : 2500, tried = 0, failed = 0;
     double seconds = argc > 3 ? strtod(argv[3], NULL) : 20;
     time_t end = time(NULL) + (time_t)seconds;
     tally_context_options options = TALLY_CONTEXT_OPTIONS_INIT;
