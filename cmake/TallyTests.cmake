@@ -80,12 +80,13 @@ endfunction()
 set(TALLY_FEWER_test_edges 20261121 opencl 6000)
 set(TALLY_FEWER_test_many_bins 20261121 20000 4) # one case in 4
 set(TALLY_FEWER_test_faults 5) # one call in 5
-set(TALLY_FEWER_test_kernels_file 20261121 60)
+set(TALLY_FEWER_test_kernels_file 20261121 40)
 set(TALLY_FEWER_test_methods 20261121 1000)
-set(TALLY_FEWER_test_number 20240607 30)
-set(TALLY_FEWER_test_number_portable 20240607 30)
-set(TALLY_FEWER_test_properties 20261121 1200)
-set(TALLY_FEWER_test_text_parts 20261122 500)
+set(TALLY_FEWER_test_number 20240607 10)
+set(TALLY_FEWER_test_number_portable 20240607 10)
+set(TALLY_FEWER_test_properties 20261121 1000)
+set(TALLY_FEWER_test_text_parts 20261122 300)
+set(TALLY_FEWER_test_text_tables 20240607 1500)
 set(TALLY_FEWER_test_opencl 20261121 10)
 set(TALLY_FEWER_test_own 20261121 opencl 60000)
 

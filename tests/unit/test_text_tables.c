@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The text decoder, over a stream that is a block of memory. `test_text_tables [SEED]`
+ * The text decoder, over a stream that is a block of memory. `test_text_tables [SEED [TABLES]]`
  *
  * Tables are made at random with their values known, in every delimiter, line end and kind of
  * quoting; then the buffer's boundary at every byte, long lines, and failing allocations.
@@ -291,7 +291,7 @@ int main(int argc, char **argv)
 {
     state = argc > 1 ? strtoull(argv[1], NULL, 0) : 20240607;
     printf("seed %" PRIu64 "\n", state);
-    test_random(5000);
+    test_random(argc > 2 ? atoi(argv[2]) : 5000);
     test_boundary();
     test_long_lines();
     test_failures();
