@@ -163,7 +163,7 @@ static int try_method(rng *r, const ty_method *m, int turn)
 int main(int argc, char **argv)
 {
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL) * 1000003;
-    double seconds = argc > 2 ? strtod(argv[2], NULL) : 12;
+    double seconds = argc > 2 ? strtod(argv[2], NULL) : 0;
     rng r = {.state = seed};
     tally_context_options options = TALLY_CONTEXT_OPTIONS_INIT;
     tally_error error = {""};
