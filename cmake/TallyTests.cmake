@@ -178,7 +178,7 @@ endif()
 tally_test_scripts(install)
 
 # Random plans for the kernels: most are built anew, so this stops after some seconds. Sanitizers do not see kernels.
-set(seconds 6)
+set(seconds 4)
 if(TALLY_SANITIZE)
   set(seconds 3)
 endif()
