@@ -8,8 +8,10 @@
  *                     [-c PHOTOGRAPH] [-k TEXT]
  *
  * MI: 2^20 samples of a large view (256). INPUTS and DTYPES: lists separated by commas; the inputs
- * are gpu_inputs.h's. Measured are 1, 9 and 100 quantiles of the large view, and for uniform
- * samples one of 10 Mi samples, and the medians of 10 000 rows of 10 000.
+ * are gpu_inputs.h's, and of floats three that are hard to divide: "sizes", finite ones whose bits
+ * are random; "beside", two neighbours, but one in ten as before; "outliers", from 1000 to 1001,
+ * but one in a thousand as before. Measured are 1, 9 and 100 quantiles of the large view, and for
+ * uniform samples one of 10 Mi samples, and the medians of 10 000 rows of 10 000.
  */
 #include <math.h>
 #include <stdio.h>
@@ -115,6 +117,44 @@ static void measure(bench *b, const char *input, tally_dtype dtype, uint64_t n, 
     fflush(stdout);
 }
 
+static const char *const hard_inputs[] = {"sizes", "beside", "outliers", NULL};
+
+/* Bits of a sample of a hard input, from random ones; `low` of a float's are below its exponent. */
+static uint64_t hard_bits(const char *input, uint64_t random, uint32_t low, uint64_t one)
+{
+    const uint64_t bits = random & ~((uint64_t)1 << low); /* not infinite, nor NaN */
+    if (input[0] == 'b')
+        return random % 10 ? one + (random >> 8 & 1) : bits;
+    if (input[0] == 'o' && random % 1000) /* 2^9 times 1.953125 and more */
+        return one + ((uint64_t)9 << low) + ((uint64_t)61 << (low - 6)) +
+               (random >> 16 & (((uint64_t)1 << (low - 9)) - 1));
+    return bits;
+}
+
+static int fill_hard(const char *input, tally_dtype dtype, void *block, uint64_t n)
+{
+    if (dtype != TALLY_F32 && dtype != TALLY_F64)
+        return 0;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t z = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+        z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+        z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+        if (dtype == TALLY_F64)
+            ((uint64_t *)block)[i] = hard_bits(input, z ^ z >> 31, 52, UINT64_C(0x3ff) << 52);
+        else
+            ((uint32_t *)block)[i] = (uint32_t)hard_bits(input, z ^ z >> 31, 23, 0x7fu << 23);
+    }
+    return 1;
+}
+
+static int is_hard(const char *input)
+{
+    for (int i = 0; hard_inputs[i]; i++)
+        if (!strcmp(input, hard_inputs[i]))
+            return 1;
+    return 0;
+}
+
 static void measure_input(bench *b, const char *input, tally_dtype dtype)
 {
     static const uint32_t counts[] = {1, 9, most_quantiles};
@@ -126,7 +166,10 @@ static void measure_input(bench *b, const char *input, tally_dtype dtype)
     const uint64_t small = UINT64_C(10) << 20, square = (uint64_t)row * row;
     const double begin = now();
     tally_error error = {""};
-    if (!gpu_input_fill(b->host->pool, input, kind, 256, &b->files, b->block, b->n)) {
+    const int filled =
+        is_hard(input) ? fill_hard(input, dtype, b->block, b->n)
+                       : gpu_input_fill(b->host->pool, input, kind, 256, &b->files, b->block, b->n);
+    if (!filled) {
         fprintf(stderr, "%s: there is no such input\n", input);
         return;
     }
@@ -146,7 +189,8 @@ static void measure_input(bench *b, const char *input, tally_dtype dtype)
 int main(int argc, char **argv)
 {
     static const tally_dtype dtypes[] = {TALLY_F32, TALLY_F64, TALLY_I32, TALLY_U16, TALLY_U8};
-    const char *inputs = "uniform,zeros,sorted,camera,normal,lognormal,gridded,ninety,two,walk";
+    const char *inputs = "uniform,zeros,sorted,camera,normal,lognormal,gridded,ninety,two,walk,"
+                         "sizes,beside,outliers";
     const char *wanted_dtypes = "f32,f64";
     bench b = {.name = argc > 1 ? argv[1] : "", .n = UINT64_C(256) << 20, .repeats = 7};
     tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
@@ -193,10 +237,12 @@ int main(int argc, char **argv)
     must(ops->pinned_alloc(b.device, b.n * (wide ? 8 : 4), &b.block, &error), &error);
     must(ops->alloc(b.device, b.n * (wide ? 8 : 4), &b.samples, &error), &error);
     must(ops->alloc(b.device, most_answers * 8, &b.out, &error), &error);
-    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
-        for (int i = 0; gpu_inputs[i] && wanted(wanted_dtypes, tally_dtype_name(dtypes[d])); i++)
-            if (wanted(inputs, gpu_inputs[i]))
-                measure_input(&b, gpu_inputs[i], dtypes[d]);
+    const char *const *const lists[] = {gpu_inputs, hard_inputs};
+    for (size_t d = 0; d < 2 * sizeof dtypes / sizeof *dtypes; d++)
+        for (int i = 0; lists[d % 2][i] && wanted(wanted_dtypes, tally_dtype_name(dtypes[d / 2]));
+             i++)
+            if (wanted(inputs, lists[d % 2][i]))
+                measure_input(&b, lists[d % 2][i], dtypes[d / 2]);
     ops->release(b.device, b.samples);
     ops->release(b.device, b.out);
     ops->pinned_free(b.device, b.block);

@@ -22,9 +22,9 @@ set(TALLY_LONG
 cmake_host_system_information(RESULT TALLY_PROCESSORS QUERY NUMBER_OF_LOGICAL_CORES)
 
 # PoCL's optimiser, which scripts/check.sh switches off, is met by every method here, and serves
-# those that count for long by few kernels.
+# those that count for long by few kernels. The library itself keeps it from quantiles.
 set(TALLY_OPTIMISED differential/test_opencl differential/test_opencl_keys
-    differential/test_opencl_packed16 device/test_host)
+    differential/test_opencl_packed16 device/test_host device/test_quantiles)
 
 function(tally_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT" "COMMAND;ENVIRONMENT")

@@ -31,6 +31,7 @@ typedef struct ty_defines {
 
 /* Appends " -DNAME=value". */
 void ty_define(ty_defines *defines, const char *name, uint32_t value);
+void ty_option(ty_defines *defines, const char *option);
 
 /* How samples lie that a kernel reads on the device; a plan made by `auto` has a route for each. */
 enum {

@@ -62,12 +62,18 @@ char *ty_gpu_text(const ty_gpu_method *method)
     return text;
 }
 
-void ty_define(ty_defines *d, const char *name, uint32_t value)
+void ty_option(ty_defines *d, const char *option)
 {
     const size_t left = sizeof d->text - d->length;
-    const int n =
-        snprintf(d->text + d->length, left, "%s-D%s=%" PRIu32, d->length ? " " : "", name, value);
+    const int n = snprintf(d->text + d->length, left, "%s%s", d->length ? " " : "", option);
     d->length += n > 0 && (size_t)n < left ? (size_t)n : 0;
+}
+
+void ty_define(ty_defines *d, const char *name, uint32_t value)
+{
+    char option[96];
+    snprintf(option, sizeof option, "-D%s=%" PRIu32, name, value);
+    ty_option(d, option);
 }
 
 _Static_assert(TY_U8 == (int)TALLY_U8 && TY_I64 == (int)TALLY_I64 && TY_F64 == (int)TALLY_F64,

@@ -105,7 +105,7 @@ TY_FN void order_cells_choose(TY_GLOBAL const order_key *keys, ty_u32 count, ty_
     TY_ADD_LOCAL(&of->kept[0], kept[0]);
     TY_ADD_LOCAL(&of->kept[1], kept[1]);
     TY_BARRIER();
-    if (TY_LID == 0)
+    if (TY_GROUP == 0 && TY_LID == 0)
         slices[ORDER_S_BY_VALUE] =
             c->values.per != 0 && of->kept[1] <= of->kept[0] + ORDER_SIFT_TRIED / 64;
 }
@@ -125,8 +125,6 @@ TY_FN void order_cells_often(TY_GLOBAL const ty_u64 *state, TY_GLOBAL const orde
         ORDER_BELOW(keys, count, edge, i & 1, of->below[i]);
     }
     TY_BARRIER();
-    if (TY_LID)
-        return;
     for (ty_u32 e = 0; e < edges; e++) {
         const ty_u32 equal = below[2 * e + 1] - below[2 * e];
         all += equal;
@@ -139,25 +137,12 @@ TY_FN void order_cells_often(TY_GLOBAL const ty_u64 *state, TY_GLOBAL const orde
         if (e != first && (second == first || equal > most[1]))
             most[1] = equal, second = e;
     }
-    slices[ORDER_S_EQUAL] =
-        most[0] > below[2 * edges] / 8 ? 2 : all > below[2 * edges] / 64 + 3 * edges;
-    slices[ORDER_S_OFTEN] = first;
-    slices[ORDER_S_OFTEN + 1] = second;
-}
-
-/* The last group and the first do what one is enough for. */
-TY_FN void order_cells_tell(TY_GLOBAL const ty_u64 *state, TY_GLOBAL const order_key *keys,
-                            ty_u32 count, ty_u32 edges, const order_cells *c,
-                            TY_GLOBAL ty_u32 *slices, TY_LOCAL order_edge_cells *of)
-{
-    if (TY_GROUP + 1 == TY_GROUPS)
-        order_cells_often(state, keys, count, edges, slices, of);
-    if (TY_GROUP)
-        return;
-    order_cells_choose(keys, count, edges, c, slices, of);
-    if (TY_LID)
-        return;
-    order_cells_store(slices + ORDER_S_CELLS, c);
+    if (TY_GROUP == 0 && TY_LID == 0) {
+        slices[ORDER_S_EQUAL] =
+            most[0] > below[2 * edges] / 8 ? 2 : all > below[2 * edges] / 64 + 3 * edges;
+        slices[ORDER_S_OFTEN] = first;
+        slices[ORDER_S_OFTEN + 1] = second;
+    }
 }
 
 /* `count` drawn keys, ascending, from `from` on. */
@@ -182,7 +167,10 @@ order_sift_table(TY_GLOBAL ty_u64 *state, ty_u64 slices_at, TY_GLOBAL const orde
              i += TY_GROUPS * TY_GROUP_SIZE)
             table[i] =
                 (ty_u8)order_cell_byte(of, edges, i / ORDER_SIFT_CELLS, i % ORDER_SIFT_CELLS);
-        order_cells_tell(state, drawn_keys + from, count, edges, &c, slices, of);
+        order_cells_choose(drawn_keys + from, count, edges, &c, slices, of);
+        order_cells_often(state, drawn_keys + from, count, edges, slices, of);
+        if (TY_GROUP == 0 && TY_LID == 0)
+            order_cells_store(slices + ORDER_S_CELLS, &c);
     }
     if (TY_GROUP == 0 && TY_LID == 0)
         slices[ORDER_S_FITS] = fits;

@@ -263,10 +263,10 @@ order_lists_place(TY_GLOBAL ty_u64 *state, ty_u64 slices_at, ty_u64 most TY_LOCA
 #define ORDER_LIST_DIGIT(key)                                                                      \
     do {                                                                                           \
         const order_key further_ = (key)-s.least;                                                  \
-        below += (key) < left;                                                                     \
         if (further_ <= wide)                                                                      \
             TY_ADD_LOCAL(&ty_local[(ty_u32)(further_ >> shift)], 1);                               \
     } while (0)
+#define ORDER_LIST_BELOW(key) (below += (key) < left)
 #define ORDER_LIST_FEW(key)                                                                        \
     do {                                                                                           \
         if ((key)-s->least <= wide)                                                                \
@@ -348,6 +348,59 @@ TY_FN void order_list_few(const order_sought *s, TY_GLOBAL const order_key *keys
     }
 }
 
+/* How many keys are left out of a list: the edges in its slice that a sieve leaves out, or one. The
+ * i-th of them, ascending, and how many are equal to it, to *left and *equal. */
+TY_FN ty_u32 order_list_left(TY_GLOBAL const ty_u64 *state, TY_GLOBAL ty_u32 *slices, ty_u32 list,
+                             ty_u32 i, order_key *left, ty_u64 *equal)
+{
+    const ty_u32 slice = slices[ORDER_S_SLICE + list];
+    const ty_u32 edges = slices[ORDER_S_SIFTED] ? ORDER_SIFT_EDGES : 0;
+    ty_u32 lefts = 0;
+    *left = order_slices_key(slices, ORDER_S_KEY + list * ORDER_KEY_WORDS);
+    *equal = order_slices_counts(slices)[slice] - slices[ORDER_S_FILL + list];
+    for (ty_u32 e = 0; e < edges; e++)
+        if (slices[ORDER_S_EDGE + e] == slice) {
+            if (lefts++ == i) {
+                *left = (order_key)state[ORDER_EDGE + e];
+                *equal = state[ORDER_CELL + 2 * e + 1];
+            }
+        }
+    return lefts ? lefts : 1;
+}
+
+/* Whether a rank's key was left out of its list: then `s` has it; else the rank among the others.
+ */
+TY_FN int order_list_is_left(TY_GLOBAL const ty_u64 *state, TY_GLOBAL ty_u32 *slices, ty_u32 list,
+                             ty_u64 rank, TY_GLOBAL const order_key *keys, order_sought *s,
+                             TY_LOCAL ty_u32 *told)
+{
+    const ty_u32 fill = slices[ORDER_S_FILL + list];
+    order_key left;
+    ty_u64 equal;
+    const ty_u32 lefts = order_list_left(state, slices, list, 0, &left, &equal);
+    int found = 0;
+    for (ty_u32 i = 0; i < lefts; i++) {
+        ty_u32 below = 0;
+        order_list_left(state, slices, list, i, &left, &equal);
+        if (TY_LID == 0)
+            told[0] = 0;
+        TY_BARRIER();
+        ORDER_LIST_KEYS(keys, fill, ORDER_LIST_BELOW);
+        TY_ADD_LOCAL(told, below);
+        TY_BARRIER();
+        below = told[0];
+        TY_BARRIER();
+        if (found || rank < below)
+            continue;
+        if (rank - below < equal)
+            s->least = s->largest = left, found = 1;
+        else
+            rank -= equal;
+    }
+    s->rank = (ty_u32)rank;
+    return found;
+}
+
 /* A group for each rank: the digit of its key, between the bounds of what is left, until few keys
  * are left. Local memory as order_rows has it, without keys. */
 TY_KERNEL(TY_GROUP_SIZE)
@@ -356,7 +409,6 @@ order_lists_select(TY_GLOBAL ty_u64 *state, ty_u64 slices_at, TY_GLOBAL const or
 {
     TY_LOCAL_INIT
     TY_GLOBAL ty_u32 *slices = (TY_GLOBAL ty_u32 *)(state + slices_at);
-    TY_LOCAL ty_u32 *told = ty_local + ORDER_ROW_TOLD;
     ORDER_BEGIN();
     const ty_u32 r = TY_GROUP, nan_list = slices[ORDER_S_LISTS] - 1;
     if (!state[ORDER_N])
@@ -371,34 +423,21 @@ order_lists_select(TY_GLOBAL ty_u64 *state, ty_u64 slices_at, TY_GLOBAL const or
             state[ORDER_WHAT + r] = state[ORDER_FAILED] = ORDER_LOST;
         return;
     }
-    const ty_u32 list = (ty_u32)state[ORDER_LIST + r], slice = (ty_u32)state[ORDER_SLICE + r];
-    const ty_u32 fill = slices[ORDER_S_FILL + list];
-    const ty_u64 equal = order_slices_counts(slices)[slice] - fill; /* keys that are left out */
-    const order_key left = order_slices_key(slices, ORDER_S_KEY + list * ORDER_KEY_WORDS);
+    const ty_u32 list = (ty_u32)state[ORDER_LIST + r], fill = slices[ORDER_S_FILL + list];
     TY_GLOBAL const order_key *keys = kept + lists_at + slices[ORDER_S_AT + list];
     order_sought s = order_list_bounds(slices, list);
-    ty_u32 same = ~0u;
-    ty_u64 rank = state[ORDER_IN_SLICE + r];
-    for (int first = 1; first || (s.least < s.largest && same > ORDER_SHORT); first = 0) {
+    ty_u32 same = order_list_is_left(state, slices, list, state[ORDER_IN_SLICE + r], keys, &s,
+                                     ty_local + ORDER_ROW_TOLD)
+                      ? 1
+                      : fill;
+    while (s.least < s.largest && same > ORDER_SHORT) {
         const order_key wide = s.largest - s.least;
         const ty_u32 bits = order_bits(wide);
         const ty_u32 shift = bits > ORDER_DIGIT_BITS ? bits - ORDER_DIGIT_BITS : 0;
-        ty_u32 below = 0;
         order_row_clear(ty_local);
-        if (TY_LID == 0)
-            told[3] = 0;
         TY_BARRIER();
         ORDER_LIST_KEYS(keys, fill, ORDER_LIST_DIGIT);
-        if (first)
-            TY_ADD_LOCAL(&told[3], below);
         TY_BARRIER();
-        below = told[3];
-        if (first && rank >= below && rank - below < equal) {
-            s.least = s.largest = left;
-            break;
-        }
-        if (first)
-            s.rank = (ty_u32)(rank - (rank >= below ? equal : 0));
         same = order_list_choose(&s, shift, ty_local);
     }
     if (s.least < s.largest)

@@ -346,19 +346,6 @@ TY_FN void order_sifted_begin(TY_GLOBAL const ty_u64 *state, TY_GLOBAL ty_u32 *s
     TY_BARRIER();
 }
 
-/* Whether each edge that keys were left out at has a slice of its own. */
-TY_FN int order_sifted_apart(TY_LOCAL const order_sifted *s)
-{
-    ty_u32 before = ~0u;
-    int apart = 1;
-    for (ty_u32 e = 0; e < ORDER_SIFT_EDGES; e++)
-        if (s->equal[e]) {
-            apart &= s->slice[e] != before;
-            before = s->slice[e];
-        }
-    return apart;
-}
-
 /* A rank among the keys that are left: less those in gaps that are before its edges. If it is none
  * of them, it is lost. */
 TY_FN void order_sifted_rank(TY_GLOBAL ty_u64 *state, TY_LOCAL const order_sifted *s, ty_u32 r,
@@ -374,8 +361,7 @@ TY_FN void order_sifted_rank(TY_GLOBAL ty_u64 *state, TY_LOCAL const order_sifte
         state[ORDER_WHAT + r] = state[ORDER_FAILED] = ORDER_LOST;
 }
 
-/* `most` keys could be kept. Where there were more, or two edges share a slice, all samples are
- * counted in slices. */
+/* `most` keys could be kept. Where there were more, all samples are counted in slices. */
 TY_KERNEL(TY_GROUP_SIZE)
 order_sift_end(TY_GLOBAL ty_u64 *state, ty_u64 slices_at, ty_u64 most, ty_u32 ranks TY_LOCAL_ARG)
 {
@@ -387,7 +373,7 @@ order_sift_end(TY_GLOBAL ty_u64 *state, ty_u64 slices_at, ty_u64 most, ty_u32 ra
         return;
     const ty_u64 kept = state[ORDER_KEPT], nan = state[ORDER_NANS];
     order_sifted_begin(state, slices, s);
-    if (kept > most || state[ORDER_OVER] || !order_sifted_apart(s))
+    if (kept > most || state[ORDER_OVER])
         return;
     ty_u64 left = kept + nan, gaps = 0;
     for (ty_u32 e = 0; e < ORDER_SIFT_EDGES; e++) {
@@ -403,7 +389,7 @@ order_sift_end(TY_GLOBAL ty_u64 *state, ty_u64 slices_at, ty_u64 most, ty_u32 ra
             order_sifted_rank(state, s, r, left);
     for (ty_u32 e = TY_LID; e < ORDER_SIFT_EDGES; e += TY_GROUP_SIZE)
         if (s->equal[e])
-            order_slices_counts(slices)[s->slice[e]] = s->equal[e];
+            TY_ADD_WIDE(order_slices_counts(slices) + s->slice[e], s->equal[e]);
     TY_WHOLE_BARRIER();
     if (TY_LID == 0) {
         slices[ORDER_S_SIFTED] = 1;

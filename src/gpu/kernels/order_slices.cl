@@ -281,10 +281,10 @@ TY_FN void order_slices_list(TY_GLOBAL const ty_u64 *state, TY_GLOBAL ty_u32 *sl
         const float share = (other + 3 * (float)sqrt(other) + 4) / (float)drawn;
         space = share < 1 ? (ty_u64)(share * (float)count) + 1 : count;
     }
-    for (ty_u32 e = 0; e < edges; e++)
+    for (ty_u32 e = 0, any = 0; e < edges; e++)
         if (slices[ORDER_S_EDGE + e] == slice) { /* keys equal to it did not go through the sieve */
             key = (order_key)state[ORDER_EDGE + e];
-            space = count - state[ORDER_CELL + 2 * e + 1];
+            space = (any++ ? space : count) - state[ORDER_CELL + 2 * e + 1];
         }
     if (space < count)
         slices[ORDER_S_HEAVY] = 1;
