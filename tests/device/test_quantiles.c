@@ -364,7 +364,8 @@ static double sieve_number(int kind)
 }
 
 /* Few samples by the ways of many: by a sieve, or with `slices` alone. With width 0 the sieve loses
- * most ranks; else none is lost, but where two values of most samples share a slice without it. */
+ * most ranks; else none is lost, but where no slices part two values of
+ * most samples. */
 static void check_sieve(const memories *m, tally_dtype dtype, int kind, uint32_t width, int slices)
 {
     enum { n = 120000, most_parts = 30 };
@@ -380,7 +381,7 @@ static void check_sieve(const memories *m, tally_dtype dtype, int kind, uint32_t
     ty_order_sizes_used.sifted = slices ? UINT64_MAX : 0;
     ty_order_sizes_used.draw = ty_order_sizes_used.most = 1 << 15;
     ty_order_sizes_used.width = width;
-    ty_order_sizes_used.rescue = !width || (slices && kind == 3);
+    ty_order_sizes_used.rescue = !width || (slices && kind == 3 && dtype == TALLY_F64);
     for (uint32_t i = 0; i < n; i++) {
         const double x = sieve_number(kind);
         const float y = (float)x;

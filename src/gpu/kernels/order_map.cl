@@ -283,6 +283,11 @@ TY_FN uint2 order_map_bucket(const order_map *m, TY_GLOBAL const order_key *keys
     if (count < ORDER_BUCKET_FEW) { /* which say little of where others are */
         first = first >> m->shift << m->shift;
         last = first + ((1u << m->shift) - 1);
+    } else if (count > 4 * ORDER_BUCKET_FAR) { /* most may be near each other, and some far */
+        const ty_u32 near_first = order_map_distance(m, keys[ORDER_BUCKET_FAR]);
+        const ty_u32 near_last = order_map_distance(m, keys[count - 1 - ORDER_BUCKET_FAR]);
+        if (near_last > near_first && near_last - near_first <= (last - first) / 16)
+            first = near_first, last = near_last;
     }
     uint2 b;
     const ty_u32 bits = order_bits(last - first);

@@ -63,7 +63,8 @@
 /* Many ranks by slices (order_slices.cl). */
 #define ORDER_BUCKETS     512
 #define ORDER_BUCKET_BITS 9
-#define ORDER_BUCKET_FEW  4
+#define ORDER_BUCKET_FEW  4 /* drawn keys of a bucket; and those that may be far from its others */
+#define ORDER_BUCKET_FAR  8
 #define ORDER_SLICES      4096 /* slices of a bucket, at most, and all there should be */
 #define ORDER_EVEN_SLICES 8192 /* of equal width; and one of NaN */
 #define ORDER_SLICES_MOST 9216 /* more than there are: twice as many, and one a bucket */
