@@ -146,7 +146,8 @@ TY_FN void order_lists_flush(TY_GLOBAL ty_u32 *slices, const order_map *m, TY_GL
         return;                                                                                    \
     const order_map m = order_map_of(slices);                                                      \
     const ty_u32 lists = slices[ORDER_S_LISTS], heavy = slices[ORDER_S_HEAVY];                     \
-    order_slices_load(slices, ORDER_S_BUCKET, 2 * ORDER_BUCKETS, ty_local);                        \
+    if (!m.even)                                                                                   \
+        order_slices_load(slices, ORDER_S_BUCKET, 2 * ORDER_BUCKETS, ty_local);                    \
     order_slices_load(slices, ORDER_S_LIST, ORDER_SLICES_MOST / 4, ty_local + ORDER_F_LIST);       \
     for (ty_u32 i_ = TY_LID; i_ < 256; i_ += TY_GROUP_SIZE) {                                      \
         const order_key key_ = order_slices_key(slices, ORDER_S_KEY + i_ * ORDER_KEY_WORDS);       \

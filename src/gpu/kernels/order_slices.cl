@@ -98,7 +98,8 @@ TY_FN void order_slices_end(TY_GLOBAL ty_u32 *slices, TY_LOCAL const ty_u32 *cou
     if (slices[ORDER_S_SIFTED] && TY_GROUP >= order_keys_groups(state[ORDER_KEPT]))                \
         return;                                                                                    \
     const order_map m = order_map_of(slices);                                                      \
-    order_slices_load(slices, ORDER_S_BUCKET, 2 * ORDER_BUCKETS, ty_local);                        \
+    if (!m.even)                                                                                   \
+        order_slices_load(slices, ORDER_S_BUCKET, 2 * ORDER_BUCKETS, ty_local);                    \
     for (ty_u32 i_ = TY_LID; i_ < ORDER_SLICES_MOST; i_ += TY_GROUP_SIZE)                          \
         ty_local[ORDER_SLICES_AT + i_] = 0;                                                        \
     TY_BARRIER()
