@@ -146,7 +146,11 @@ const void *ty_mapping_lend(ty_mapping *m, uint64_t at, size_t size)
 
 void ty_mapping_return(ty_mapping *m, const void *bytes, size_t size)
 {
+    /* But for the page where what follows begins, which may be the first of a huge one: without it
+     * the others would be mapped one by one. */
+    const size_t rest = (uintptr_t)((const unsigned char *)bytes + size) % m->page;
     int failed;
-    advise(m, bytes, size, MADV_DONTNEED, &failed);
+    if (size > rest)
+        advise(m, bytes, size - rest, MADV_DONTNEED, &failed);
     let_go(m);
 }
