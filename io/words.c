@@ -333,15 +333,15 @@ static void *lock_and_take(tally_words *words, size_t size)
 static void put(const table *t, uint64_t hash, const uint64_t ends[2], uint32_t known)
 {
     size_t i = hash;
-    unsigned free = 0;
+    unsigned slot = 0;
     while (known_in(line_of(t, i), SLOTS - 1) != EMPTY)
         i++;
     line *l = line_of(t, i);
-    while (known_in(l, free) != EMPTY)
-        free++;
-    atomic_store_explicit(&l->ends[free][0], ends[0], memory_order_relaxed);
-    atomic_store_explicit(&l->ends[free][1], ends[1], memory_order_relaxed);
-    atomic_store_explicit(&l->known[free], known, memory_order_release);
+    while (known_in(l, slot) != EMPTY)
+        slot++;
+    atomic_store_explicit(&l->ends[slot][0], ends[0], memory_order_relaxed);
+    atomic_store_explicit(&l->ends[slot][1], ends[1], memory_order_relaxed);
+    atomic_store_explicit(&l->known[slot], known, memory_order_release);
 }
 
 static void put_again(const tally_words *words, const table *t, const line *l, unsigned i)

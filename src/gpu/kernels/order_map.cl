@@ -15,8 +15,8 @@ typedef struct order_map {
     order_key low;
     ty_u32 most, shift; /* the largest distance; its bits below the bucket's */
     ty_u32 drop, ahead; /* bits of 64 that are dropped; what is added, so that NaN have a bucket */
-    ty_u32 even;        /* what slices are; if they are even, */
-    order_cells cells;  /* these cells, and there are no buckets */
+    ty_u32 even;        /* what slices are (ORDER_S_EVEN); if not ORDER_UNEVEN, */
+    order_cells cells;  /* they are these cells, and there are no buckets */
 } order_map;
 
 TY_FN order_key order_slices_key(TY_GLOBAL const ty_u32 *slices, ty_u32 at)

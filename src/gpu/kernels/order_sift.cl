@@ -54,8 +54,8 @@ typedef struct order_sift {
     order_key often, second; /* edges that most samples are equal to, if `equal` is 2 */
     ty_u32 equal;
     int by_value;
-    ty_u32 even, odd,
-        tiles; /* six bits of each counter with an even and an odd number; their tiles */
+    ty_u32 even, odd; /* six bits of each counter with an even and an odd number, */
+    ty_u32 tiles;     /* of so many tiles */
     ty_u32 nan;
 } order_sift;
 
