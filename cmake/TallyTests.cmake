@@ -90,6 +90,11 @@ set(TALLY_FEWER_test_text_tables 20240607 1500)
 set(TALLY_FEWER_test_opencl 20261121 10)
 set(TALLY_FEWER_test_own 20261121 opencl 60000)
 
+# Packages that the library opens, and a test links to write or read files without it.
+set(TALLY_LINKS_test_damage TIFF)
+set(TALLY_LINKS_test_tiff TIFF)
+set(TALLY_LINKS_test_write CAIRO)
+
 # What every test program is compiled with: quickly, for it runs once. Assertions are on in every kind of build.
 add_library(tests_settings INTERFACE)
 target_compile_options(tests_settings INTERFACE -UNDEBUG -O1)
@@ -122,6 +127,10 @@ function(tally_test_programs folder)
       ${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/${folder}
                             OUTPUT_NAME ${stem})
     target_link_libraries(${program} PRIVATE ${helpers})
+    set(package ${TALLY_LINKS_${stem}})
+    if(package AND TALLY_HAVE_${package})
+      target_link_libraries(${program} PRIVATE PkgConfig::TALLY_${package})
+    endif()
     set(arguments)
     if(TALLY_SANITIZE) # kernels are not instrumented: fewer of them
       set(arguments ${TALLY_FEWER_${stem}})

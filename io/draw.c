@@ -22,7 +22,6 @@ tally_status ty_write_picture(ty_out *out, const tally_result *result, tally_for
 
 #include "io/draw.h"
 
-#include <cairo-svg.h>
 #include <math.h>
 
 #include "core/memory.h"
@@ -46,7 +45,7 @@ static tally_status failed(cairo_status_t status, tally_error *error)
     if (status == CAIRO_STATUS_NO_MEMORY)
         return ty_error(error, TALLY_ERROR_MEMORY, "out of memory for a picture");
     return ty_error(error, TALLY_ERROR_INTERNAL, "drawing failed: %s",
-                    cairo_status_to_string(status));
+                    ty_libcairo.status_to_string(status));
 }
 
 static tally_status draw(cairo_t *cr, const tally_result *result,
@@ -59,8 +58,8 @@ static tally_status draw(cairo_t *cr, const tally_result *result,
                  .height = options->height};
     d.s = fmin(d.width / 1000, d.height / 600);
     d.s = d.s < 0.55 ? 0.55 : d.s; /* smaller text cannot be read */
-    cairo_set_source_rgb(cr, 1, 1, 1);
-    cairo_paint(cr);
+    ty_libcairo.set_source_rgb(cr, 1, 1, 1);
+    ty_libcairo.paint(cr);
     if (!(ty_draw_text_width(&d, "0", 20, 0) > 0))
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "no font to draw text with: install a sans-serif one, such as DejaVu Sans");
@@ -76,13 +75,13 @@ static tally_status draw(cairo_t *cr, const tally_result *result,
 static tally_status draw_on(cairo_surface_t *surface, const tally_result *result,
                             const tally_write_options *options, tally_error *error)
 {
-    cairo_t *cr = cairo_create(surface);
-    tally_status status = failed(cairo_status(cr), error);
+    cairo_t *cr = ty_libcairo.create(surface);
+    tally_status status = failed(ty_libcairo.status(cr), error);
     if (!status)
         status = draw(cr, result, options, error);
     if (!status)
-        status = failed(cairo_status(cr), error);
-    cairo_destroy(cr);
+        status = failed(ty_libcairo.status(cr), error);
+    ty_libcairo.destroy(cr);
     return status;
 }
 
@@ -92,12 +91,12 @@ static tally_status write_png(ty_out *out, const tally_result *result,
     tally_status status = ty_draw_check(4.0 * options->width * options->height, error);
     if (status)
         return status;
-    cairo_surface_t *surface =
-        cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)options->width, (int)options->height);
+    cairo_surface_t *surface = ty_libcairo.image_surface_create(
+        CAIRO_FORMAT_RGB24, (int)options->width, (int)options->height);
     status = draw_on(surface, result, options, error);
     if (!status)
-        status = failed(cairo_surface_write_to_png_stream(surface, take, out), error);
-    cairo_surface_destroy(surface);
+        status = failed(ty_libcairo.surface_write_to_png_stream(surface, take, out), error);
+    ty_libcairo.surface_destroy(surface);
     return status;
 }
 
@@ -105,16 +104,16 @@ static tally_status write_svg(ty_out *out, const tally_result *result,
                               const tally_write_options *options, tally_error *error)
 {
     cairo_surface_t *surface =
-        cairo_svg_surface_create_for_stream(take, out, options->width, options->height);
+        ty_libcairo.svg_surface_create_for_stream(take, out, options->width, options->height);
 #if CAIRO_VERSION >= CAIRO_VERSION_ENCODE(1, 16, 0)
-    if (cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS)
-        cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX);
+    if (ty_libcairo.surface_status(surface) == CAIRO_STATUS_SUCCESS)
+        ty_libcairo.svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX);
 #endif
     tally_status status = draw_on(surface, result, options, error);
-    cairo_surface_finish(surface); /* the text comes out here */
+    ty_libcairo.surface_finish(surface); /* the text comes out here */
     if (!status)
-        status = failed(cairo_surface_status(surface), error);
-    cairo_surface_destroy(surface);
+        status = failed(ty_libcairo.surface_status(surface), error);
+    ty_libcairo.surface_destroy(surface);
     return status;
 }
 
@@ -151,6 +150,12 @@ tally_status ty_write_picture(ty_out *out, const tally_result *result, tally_for
             "a picture of two dimensions shows one histogram, not %llu; table, csv, json "
             "and npy take any number",
             (unsigned long long)result->histograms);
+    const char *failure = ty_cairo_library_open();
+    if (failure)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "%s: no pictures are drawn, for cairo cannot be used: %s; table, csv, json "
+                        "and npy work",
+                        format == TALLY_FORMAT_PNG ? "png" : "svg", failure);
     return format == TALLY_FORMAT_PNG ? write_png(out, result, options, error)
                                       : write_svg(out, result, options, error);
 }

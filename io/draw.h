@@ -4,8 +4,7 @@
 #ifndef TY_DRAW_H
 #define TY_DRAW_H
 
-#include <cairo.h>
-
+#include "io/cairo_library.h"
 #include "io/label.h"
 #include "io/ticks.h"
 #include "io/write.h"

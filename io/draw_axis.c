@@ -121,10 +121,10 @@ void ty_draw_ticks_x(ty_draw *d, const tally_axis *axis, ty_ticks *ticks)
 static void line(ty_draw *d, double x0, double y0, double x1, double y1, uint32_t rgb, double width)
 {
     ty_draw_color(d, rgb, 1);
-    cairo_set_line_width(d->cr, width);
-    cairo_move_to(d->cr, x0, y0);
-    cairo_line_to(d->cr, x1, y1);
-    cairo_stroke(d->cr);
+    ty_libcairo.set_line_width(d->cr, width);
+    ty_libcairo.move_to(d->cr, x0, y0);
+    ty_libcairo.line_to(d->cr, x1, y1);
+    ty_libcairo.stroke(d->cr);
 }
 
 /* Onto the middle of a pixel: thin lines stay sharp. */

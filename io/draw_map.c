@@ -74,32 +74,32 @@ static uint32_t cell_color(const grid *g, double value)
 static void draw_image(ty_draw *d, const grid *g)
 {
     cairo_surface_t *image =
-        cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)g->columns, (int)g->rows);
-    if (cairo_surface_status(image) == CAIRO_STATUS_SUCCESS) {
-        unsigned char *bytes = cairo_image_surface_get_data(image);
-        size_t stride = (size_t)cairo_image_surface_get_stride(image);
+        ty_libcairo.image_surface_create(CAIRO_FORMAT_RGB24, (int)g->columns, (int)g->rows);
+    if (ty_libcairo.surface_status(image) == CAIRO_STATUS_SUCCESS) {
+        unsigned char *bytes = ty_libcairo.image_surface_get_data(image);
+        size_t stride = (size_t)ty_libcairo.image_surface_get_stride(image);
         for (uint64_t row = 0; row < g->rows; row++) {
             for (uint64_t column = 0; column < g->columns; column++) {
                 uint32_t color = cell_color(g, g->cells[(g->rows - 1 - row) * g->columns + column]);
                 memcpy(bytes + row * stride + column * 4, &color, 4);
             }
         }
-        cairo_surface_mark_dirty(image);
+        ty_libcairo.surface_mark_dirty(image);
     }
     const tally_axis *x = &d->result->axes[0], *y = &d->result->axes[1];
     /* The last cell may stand for fewer bins and reaches past the plot, where it is clipped. */
     double wide = (d->right - d->left) * (double)(g->columns * g->across) / (double)x->bins;
     double high = (d->bottom - d->top) * (double)(g->rows * g->up) / (double)y->bins;
-    cairo_save(d->cr);
-    cairo_rectangle(d->cr, d->left, d->top, d->right - d->left, d->bottom - d->top);
-    cairo_clip(d->cr);
-    cairo_translate(d->cr, d->left, d->bottom - high);
-    cairo_scale(d->cr, wide / (double)g->columns, high / (double)g->rows);
-    cairo_set_source_surface(d->cr, image, 0, 0);
-    cairo_pattern_set_filter(cairo_get_source(d->cr), CAIRO_FILTER_NEAREST);
-    cairo_paint(d->cr);
-    cairo_restore(d->cr);
-    cairo_surface_destroy(image);
+    ty_libcairo.save(d->cr);
+    ty_libcairo.rectangle(d->cr, d->left, d->top, d->right - d->left, d->bottom - d->top);
+    ty_libcairo.clip(d->cr);
+    ty_libcairo.translate(d->cr, d->left, d->bottom - high);
+    ty_libcairo.scale(d->cr, wide / (double)g->columns, high / (double)g->rows);
+    ty_libcairo.set_source_surface(d->cr, image, 0, 0);
+    ty_libcairo.pattern_set_filter(ty_libcairo.get_source(d->cr), CAIRO_FILTER_NEAREST);
+    ty_libcairo.paint(d->cr);
+    ty_libcairo.restore(d->cr);
+    ty_libcairo.surface_destroy(image);
 }
 
 /* SVG keeps every rectangle, as cairo does, until all are written. */
@@ -107,7 +107,7 @@ static tally_status check_cells(const ty_draw *d, const grid *g, tally_error *er
 {
     enum { RECTANGLE = 1100 }; /* bytes, measured with cairo 1.16 */
     uint64_t filled = 0;
-    if (cairo_surface_get_type(cairo_get_target(d->cr)) != CAIRO_SURFACE_TYPE_SVG)
+    if (ty_libcairo.surface_get_type(ty_libcairo.get_target(d->cr)) != CAIRO_SURFACE_TYPE_SVG)
         return TALLY_OK;
     for (uint64_t k = 0; k < g->columns * g->rows; k++)
         filled += g->cells[k] > 0;
@@ -120,8 +120,8 @@ static tally_status draw_cells(ty_draw *d, const grid *g, tally_error *error)
     if (status)
         return status;
     const tally_axis *x = &d->result->axes[0], *y = &d->result->axes[1];
-    cairo_save(d->cr);
-    cairo_set_antialias(d->cr, CAIRO_ANTIALIAS_NONE); /* no seams between neighbours */
+    ty_libcairo.save(d->cr);
+    ty_libcairo.set_antialias(d->cr, CAIRO_ANTIALIAS_NONE); /* no seams between neighbours */
     for (uint64_t k = 0; k < g->columns * g->rows; k++) {
         uint64_t i = k % g->columns * g->across, j = k / g->columns * g->up;
         uint64_t i1 = i + g->across < x->bins ? i + g->across : x->bins;
@@ -133,10 +133,10 @@ static tally_status draw_cells(ty_draw *d, const grid *g, tally_error *error)
         double y0 = ty_scale_at(&d->y, tally_axis_edge(y, j)),
                y1 = ty_scale_at(&d->y, tally_axis_edge(y, j1));
         ty_draw_color(d, cell_color(g, g->cells[k]), 1);
-        cairo_rectangle(d->cr, x0, y1, x1 - x0, y0 - y1);
-        cairo_fill(d->cr);
+        ty_libcairo.rectangle(d->cr, x0, y1, x1 - x0, y0 - y1);
+        ty_libcairo.fill(d->cr);
     }
-    cairo_restore(d->cr);
+    ty_libcairo.restore(d->cr);
     return TALLY_OK;
 }
 
@@ -161,23 +161,23 @@ static void draw_color_bar(ty_draw *d, const grid *g, double x, const ty_ticks *
 {
     double s = d->s, wide = 18 * s, height = d->bottom - d->top;
     ty_scale scale = {g->log ? g->least : 0, g->most > 0 ? g->most : 1, d->bottom, d->top, g->log};
-    cairo_pattern_t *gradient = cairo_pattern_create_linear(0, d->bottom, 0, d->top);
+    cairo_pattern_t *gradient = ty_libcairo.pattern_create_linear(0, d->bottom, 0, d->top);
     for (int i = 0; i <= 64; i++) {
         uint32_t c = ty_color_map(i / 64.0);
-        cairo_pattern_add_color_stop_rgb(gradient, i / 64.0, (c >> 16) / 255.0,
-                                         (c >> 8 & 255) / 255.0, (c & 255) / 255.0);
+        ty_libcairo.pattern_add_color_stop_rgb(gradient, i / 64.0, (c >> 16) / 255.0,
+                                               (c >> 8 & 255) / 255.0, (c & 255) / 255.0);
     }
-    cairo_rectangle(d->cr, x, d->top, wide, height);
-    cairo_set_source(d->cr, gradient);
-    cairo_fill(d->cr);
-    cairo_pattern_destroy(gradient);
+    ty_libcairo.rectangle(d->cr, x, d->top, wide, height);
+    ty_libcairo.set_source(d->cr, gradient);
+    ty_libcairo.fill(d->cr);
+    ty_libcairo.pattern_destroy(gradient);
     for (int i = 0; i < ticks->count; i++) {
         double y = ty_scale_at(&scale, ticks->values[i]);
         ty_draw_color(d, 0x333333, 1);
-        cairo_set_line_width(d->cr, fmax(1, s));
-        cairo_move_to(d->cr, x + wide, floor(y) + 0.5);
-        cairo_line_to(d->cr, x + wide + 5 * s, floor(y) + 0.5);
-        cairo_stroke(d->cr);
+        ty_libcairo.set_line_width(d->cr, fmax(1, s));
+        ty_libcairo.move_to(d->cr, x + wide, floor(y) + 0.5);
+        ty_libcairo.line_to(d->cr, x + wide + 5 * s, floor(y) + 0.5);
+        ty_libcairo.stroke(d->cr);
         ty_draw_text(d, x + wide + 9 * s, y + 5 * s, ticks->labels[i], 14 * s, 0, 0x333333,
                      TY_ALIGN_LEFT);
     }

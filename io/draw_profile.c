@@ -88,9 +88,9 @@ void ty_draw_profile_label(const ty_draw *d, char text[TY_ROW_SIZE])
 
 static void line(ty_draw *d, double x0, double y0, double x1, double y1)
 {
-    cairo_move_to(d->cr, x0, y0);
-    cairo_line_to(d->cr, x1, y1);
-    cairo_stroke(d->cr);
+    ty_libcairo.move_to(d->cr, x0, y0);
+    ty_libcairo.line_to(d->cr, x1, y1);
+    ty_libcairo.stroke(d->cr);
 }
 
 void ty_draw_profile(ty_draw *d, uint64_t h)
@@ -109,14 +109,14 @@ void ty_draw_profile(ty_draw *d, uint64_t h)
                      apart = fmin(wide / (2 * many), 7 * s) * ((double)h - (many - 1) / 2),
                      x = x0 + wide / 2 + apart;
         ty_draw_color(d, color, 0.55);
-        cairo_set_line_width(d->cr, 1.4 * s);
+        ty_libcairo.set_line_width(d->cr, 1.4 * s);
         if (wide > 4 * s)
             line(d, x0 + s, y, x1 - s, y);
         ty_draw_color(d, color, 0.95);
         if (error > 0)
             line(d, x, ty_scale_at(&d->y, value - error), x, ty_scale_at(&d->y, value + error));
-        cairo_arc(d->cr, x, y, fmax(fmin(3.2 * s, wide / 2), 0.8), 0, 6.283185307179586);
-        cairo_fill(d->cr);
+        ty_libcairo.arc(d->cr, x, y, fmax(fmin(3.2 * s, wide / 2), 0.8), 0, 6.283185307179586);
+        ty_libcairo.fill(d->cr);
     }
 }
 

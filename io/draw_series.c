@@ -59,8 +59,8 @@ static void step_path(ty_draw *d, uint64_t h, int density)
     for (uint64_t i = 0; i < d->result->bins; i++) {
         double y = ty_scale_at(&d->y, height_of(d, h, i, density));
         y = y > d->bottom ? d->bottom : y;
-        cairo_line_to(d->cr, ty_scale_at(&d->x, tally_axis_edge(axis, i)), y);
-        cairo_line_to(d->cr, ty_scale_at(&d->x, tally_axis_edge(axis, i + 1)), y);
+        ty_libcairo.line_to(d->cr, ty_scale_at(&d->x, tally_axis_edge(axis, i)), y);
+        ty_libcairo.line_to(d->cr, ty_scale_at(&d->x, tally_axis_edge(axis, i + 1)), y);
     }
 }
 
@@ -68,15 +68,15 @@ static void draw_steps(ty_draw *d, uint64_t h, int density, double fill)
 {
     double base = base_line(d);
     uint32_t color = ty_color_of(d->result, h);
-    cairo_move_to(d->cr, d->left, base);
+    ty_libcairo.move_to(d->cr, d->left, base);
     step_path(d, h, density);
-    cairo_line_to(d->cr, d->right, base);
+    ty_libcairo.line_to(d->cr, d->right, base);
     ty_draw_color(d, color, fill);
-    cairo_fill_preserve(d->cr);
+    ty_libcairo.fill_preserve(d->cr);
     ty_draw_color(d, color, 0.95);
-    cairo_set_line_width(d->cr, 1.4 * d->s);
-    cairo_set_line_join(d->cr, CAIRO_LINE_JOIN_MITER);
-    cairo_stroke(d->cr);
+    ty_libcairo.set_line_width(d->cr, 1.4 * d->s);
+    ty_libcairo.set_line_join(d->cr, CAIRO_LINE_JOIN_MITER);
+    ty_libcairo.stroke(d->cr);
 }
 
 /* Separate bars with a gap, for integers and categories; several histograms stand side by side. */
@@ -90,9 +90,9 @@ static void draw_bars(ty_draw *d, uint64_t h)
         double x0 = ty_scale_at(&d->x, lo), x1 = ty_scale_at(&d->x, lo + part);
         double y = ty_scale_at(&d->y, height_of(d, h, i, 0));
         y = y > d->bottom ? d->bottom : y;
-        cairo_rectangle(d->cr, x0, fmin(y, base), x1 - x0, fabs(base - y));
+        ty_libcairo.rectangle(d->cr, x0, fmin(y, base), x1 - x0, fabs(base - y));
     }
-    cairo_fill(d->cr);
+    ty_libcairo.fill(d->cr);
 }
 
 /* For each pixel column the least and the greatest height of the bins in it: 2 per column. */
@@ -119,18 +119,18 @@ static void envelope_path(ty_draw *d, uint64_t h, int density, int side)
 {
     uint64_t columns = (uint64_t)(d->right - d->left), bin = 0;
     double base = base_line(d);
-    cairo_move_to(d->cr, d->left, base);
+    ty_libcairo.move_to(d->cr, d->left, base);
     for (uint64_t i = 0; i < columns; i++) {
         double limits[2];
         envelope(d, h, density, i, columns, &bin, limits);
         double y = ty_scale_at(&d->y, limits[side]);
         y = y > d->bottom ? d->bottom : y;
         double x = d->left + (d->right - d->left) * (double)i / (double)columns;
-        cairo_line_to(d->cr, x, y);
-        cairo_line_to(d->cr, x + 1, y);
+        ty_libcairo.line_to(d->cr, x, y);
+        ty_libcairo.line_to(d->cr, x + 1, y);
     }
-    cairo_line_to(d->cr, d->right, base);
-    cairo_close_path(d->cr);
+    ty_libcairo.line_to(d->cr, d->right, base);
+    ty_libcairo.close_path(d->cr);
 }
 
 static void draw_envelope(ty_draw *d, uint64_t h, int density, double fill)
@@ -139,7 +139,7 @@ static void draw_envelope(ty_draw *d, uint64_t h, int density, double fill)
     for (int side = 1; side >= 0; side--) {
         envelope_path(d, h, density, side);
         ty_draw_color(d, color, side ? fill * 0.9 : fmin(1, fill * 1.1));
-        cairo_fill(d->cr);
+        ty_libcairo.fill(d->cr);
     }
 }
 
@@ -174,12 +174,12 @@ static double draw_legend(ty_draw *d, double y, double room)
     for (uint64_t h = 0; h < shown; h++) {
         ty_draw_name(r->names[h], 40, name);
         uint32_t color = ty_color_of(r, h);
-        cairo_rectangle(d->cr, x + 16 * d->s, y - 11 * d->s, 18 * d->s, 12 * d->s);
+        ty_libcairo.rectangle(d->cr, x + 16 * d->s, y - 11 * d->s, 18 * d->s, 12 * d->s);
         ty_draw_color(d, color, 0.45);
-        cairo_fill_preserve(d->cr);
+        ty_libcairo.fill_preserve(d->cr);
         ty_draw_color(d, color, 0.95);
-        cairo_set_line_width(d->cr, 1.4 * d->s);
-        cairo_stroke(d->cr);
+        ty_libcairo.set_line_width(d->cr, 1.4 * d->s);
+        ty_libcairo.stroke(d->cr);
         ty_draw_text(d, x + 40 * d->s, y, name, 14 * d->s, 0, 0x333333, TY_ALIGN_LEFT);
         x += entry_width(d, name);
     }
@@ -220,9 +220,9 @@ static void draw_data(ty_draw *d, int density)
 {
     const tally_result *r = d->result;
     double fill = r->histograms == 1 ? 0.5 : 0.28;
-    cairo_save(d->cr);
-    cairo_rectangle(d->cr, d->left, d->top, d->right - d->left, d->bottom - d->top);
-    cairo_clip(d->cr);
+    ty_libcairo.save(d->cr);
+    ty_libcairo.rectangle(d->cr, d->left, d->top, d->right - d->left, d->bottom - d->top);
+    ty_libcairo.clip(d->cr);
     for (uint64_t h = 0; h < r->histograms; h++) {
         if (r->column)
             ty_draw_profile(d, h);
@@ -233,7 +233,7 @@ static void draw_data(ty_draw *d, int density)
         else
             draw_steps(d, h, density, fill);
     }
-    cairo_restore(d->cr);
+    ty_libcairo.restore(d->cr);
 }
 
 static void choose_ticks(const ty_draw *d, int density, ty_ticks *ticks)

@@ -16,22 +16,22 @@
 
 void ty_draw_color(ty_draw *d, uint32_t rgb, double alpha)
 {
-    cairo_set_source_rgba(d->cr, (rgb >> 16 & 255) / 255.0, (rgb >> 8 & 255) / 255.0,
-                          (rgb & 255) / 255.0, alpha);
+    ty_libcairo.set_source_rgba(d->cr, (rgb >> 16 & 255) / 255.0, (rgb >> 8 & 255) / 255.0,
+                                (rgb & 255) / 255.0, alpha);
 }
 
 static void select_font(ty_draw *d, double size, int bold)
 {
-    cairo_select_font_face(d->cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
-                           bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
-    cairo_set_font_size(d->cr, size);
+    ty_libcairo.select_font_face(d->cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
+                                 bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+    ty_libcairo.set_font_size(d->cr, size);
 }
 
 double ty_draw_text_width(ty_draw *d, const char *text, double size, int bold)
 {
     cairo_text_extents_t extents;
     select_font(d, size, bold);
-    cairo_text_extents(d->cr, text, &extents);
+    ty_libcairo.text_extents(d->cr, text, &extents);
     return extents.x_advance;
 }
 
@@ -42,18 +42,18 @@ void ty_draw_text(ty_draw *d, double x, double y, const char *text, double size,
         x -= ty_draw_text_width(d, text, size, bold) * (align == TY_ALIGN_RIGHT ? 1 : 0.5);
     select_font(d, size, bold);
     ty_draw_color(d, rgb, 1);
-    cairo_move_to(d->cr, x, y);
-    cairo_show_text(d->cr, text);
-    cairo_new_path(d->cr);
+    ty_libcairo.move_to(d->cr, x, y);
+    ty_libcairo.show_text(d->cr, text);
+    ty_libcairo.new_path(d->cr);
 }
 
 void ty_draw_text_up(ty_draw *d, double x, double y, const char *text, double size, uint32_t rgb)
 {
-    cairo_save(d->cr);
-    cairo_translate(d->cr, x, y);
-    cairo_rotate(d->cr, -1.5707963267948966);
+    ty_libcairo.save(d->cr);
+    ty_libcairo.translate(d->cr, x, y);
+    ty_libcairo.rotate(d->cr, -1.5707963267948966);
     ty_draw_text(d, 0, 0, text, size, 0, rgb, TY_ALIGN_CENTER);
-    cairo_restore(d->cr);
+    ty_libcairo.restore(d->cr);
 }
 
 void ty_draw_text_fit(ty_draw *d, char *text, double width, double size, int bold)

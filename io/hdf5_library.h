@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libhdf5, opened when the first HDF5 file is met: linked, it and the thirty libraries that it
- * needs would take as long to load as all else that a small call of the command does. */
+/* libhdf5, opened when the first HDF5 file is met (io/library.h). */
 #ifndef TY_HDF5_LIBRARY_H
 #define TY_HDF5_LIBRARY_H
 

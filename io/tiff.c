@@ -55,7 +55,7 @@ static tally_dtype sample_dtype(const ty_tiff_state *s)
 static tally_status check_photometric(ty_tiff_state *s, tally_error *error)
 {
     TIFF *tiff = s->planes[0].tiff;
-    if (!TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &s->photometric))
+    if (!ty_libtiff.GetField(tiff, TIFFTAG_PHOTOMETRIC, &s->photometric))
         s->photometric = s->samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
     switch (s->photometric) {
     case PHOTOMETRIC_MINISWHITE:
@@ -66,7 +66,7 @@ static tally_status check_photometric(ty_tiff_state *s, tally_error *error)
         return TALLY_OK;
     case PHOTOMETRIC_YCBCR:
         if (s->compression == COMPRESSION_JPEG && !s->separate && s->samples == 3 && s->bits == 8) {
-            TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+            ty_libtiff.SetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
             s->photometric = PHOTOMETRIC_RGB;
             return TALLY_OK;
         }
@@ -78,8 +78,8 @@ static tally_status check_photometric(ty_tiff_state *s, tally_error *error)
     }
     if (s->samples != 1)
         return ty_tiff_unsupported(s, "a palette and samples per pixel of", s->samples, error);
-    if (s->bits > 16 ||
-        !TIFFGetField(tiff, TIFFTAG_COLORMAP, &s->palette[0], &s->palette[1], &s->palette[2]))
+    if (s->bits > 16 || !ty_libtiff.GetField(tiff, TIFFTAG_COLORMAP, &s->palette[0], &s->palette[1],
+                                             &s->palette[2]))
         return ty_tiff_failed(s, "its palette is missing", error);
     for (int c = 0; c < 3; c++)
         for (uint32_t i = 0; i < UINT32_C(1) << s->bits; i++)
@@ -92,25 +92,25 @@ static tally_status read_fields(ty_tiff_state *s, tally_error *error)
 {
     TIFF *tiff = s->planes[0].tiff;
     uint16_t planar = PLANARCONFIG_CONTIG, extra_count = 0, *extra = NULL;
-    if (!TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &s->width) ||
-        !TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &s->height) || !s->width || !s->height)
+    if (!ty_libtiff.GetField(tiff, TIFFTAG_IMAGEWIDTH, &s->width) ||
+        !ty_libtiff.GetField(tiff, TIFFTAG_IMAGELENGTH, &s->height) || !s->width || !s->height)
         return ty_tiff_failed(s, "its width or height is missing", error);
-    TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLESPERPIXEL, &s->samples);
-    TIFFGetFieldDefaulted(tiff, TIFFTAG_BITSPERSAMPLE, &s->bits);
-    TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLEFORMAT, &s->format);
-    TIFFGetFieldDefaulted(tiff, TIFFTAG_COMPRESSION, &s->compression);
-    TIFFGetFieldDefaulted(tiff, TIFFTAG_PLANARCONFIG, &planar);
-    if (TIFFGetField(tiff, TIFFTAG_EXTRASAMPLES, &extra_count, &extra) && extra_count == 1)
+    ty_libtiff.GetFieldDefaulted(tiff, TIFFTAG_SAMPLESPERPIXEL, &s->samples);
+    ty_libtiff.GetFieldDefaulted(tiff, TIFFTAG_BITSPERSAMPLE, &s->bits);
+    ty_libtiff.GetFieldDefaulted(tiff, TIFFTAG_SAMPLEFORMAT, &s->format);
+    ty_libtiff.GetFieldDefaulted(tiff, TIFFTAG_COMPRESSION, &s->compression);
+    ty_libtiff.GetFieldDefaulted(tiff, TIFFTAG_PLANARCONFIG, &planar);
+    if (ty_libtiff.GetField(tiff, TIFFTAG_EXTRASAMPLES, &extra_count, &extra) && extra_count == 1)
         s->alpha = extra[0] != EXTRASAMPLE_UNSPECIFIED;
     if (s->format == SAMPLEFORMAT_VOID)
         s->format = SAMPLEFORMAT_UINT;
     if (!s->samples)
         return ty_tiff_failed(s, "it has no samples per pixel", error);
-    s->tiled = TIFFIsTiled(tiff);
+    s->tiled = ty_libtiff.IsTiled(tiff);
     s->separate = planar == PLANARCONFIG_SEPARATE && s->samples > 1;
     if (s->separate && s->samples > TY_TIFF_PLANES)
         return ty_tiff_unsupported(s, "separate planes, in number", s->samples, error);
-    if (s->compression == COMPRESSION_OJPEG || !TIFFIsCODECConfigured(s->compression))
+    if (s->compression == COMPRESSION_OJPEG || !ty_libtiff.IsCODECConfigured(s->compression))
         return ty_tiff_unsupported(s, "compression", s->compression, error);
     tally_status status = check_photometric(s, error);
     if (!status && !sample_dtype(s))
@@ -130,22 +130,22 @@ static tally_status measure(ty_tiff_state *s, tally_error *error)
     uint32_t width = 0, rows = 0;
     s->plane_row_bytes = (row_bits + 7) / 8;
     if (!s->tiled) {
-        TIFFGetFieldDefaulted(tiff, TIFFTAG_ROWSPERSTRIP, &rows);
+        ty_libtiff.GetFieldDefaulted(tiff, TIFFTAG_ROWSPERSTRIP, &rows);
         s->strip_rows = rows ? rows : UINT32_MAX;
         s->plane_bytes = s->plane_row_bytes;
-        return TIFFScanlineSize64(tiff) == s->plane_row_bytes
+        return ty_libtiff.ScanlineSize64(tiff) == s->plane_row_bytes
                    ? TALLY_OK
                    : ty_tiff_failed(s, "its rows have no usable size", error);
     }
-    TIFFGetField(tiff, TIFFTAG_TILEWIDTH, &width);
-    TIFFGetField(tiff, TIFFTAG_TILELENGTH, &rows);
+    ty_libtiff.GetField(tiff, TIFFTAG_TILEWIDTH, &width);
+    ty_libtiff.GetField(tiff, TIFFTAG_TILELENGTH, &rows);
     s->tile_width = width;
     s->tile_rows = rows;
-    s->tile_row_bytes = TIFFTileRowSize64(tiff);
+    s->tile_row_bytes = ty_libtiff.TileRowSize64(tiff);
     s->tiles_across = width ? (s->width + (uint64_t)width - 1) / width : 0;
     if (!rows || !s->tiles_across ||
         s->tile_row_bytes * 8 != (uint64_t)width * s->plane_samples * s->bits ||
-        TIFFTileSize64(tiff) != s->tile_row_bytes * rows)
+        ty_libtiff.TileSize64(tiff) != s->tile_row_bytes * rows)
         return ty_tiff_failed(s, "its tiles have no usable size", error);
     if (ty_rows_multiply(s->tile_row_bytes * s->tiles_across, rows, &s->plane_bytes) ||
         s->plane_bytes > (uint64_t)TY_TIFF_MOST)
@@ -177,9 +177,9 @@ static tally_status read_tiles(ty_tiff_state *s, unsigned plane, uint64_t row, t
     uint64_t first = row - row % s->tile_rows;
     tmsize_t size = (tmsize_t)(s->tile_row_bytes * s->tile_rows);
     for (uint64_t t = 0; t < s->tiles_across; t++) {
-        uint32_t tile = TIFFComputeTile(p->tiff, (uint32_t)(t * s->tile_width), (uint32_t)first, 0,
-                                        (uint16_t)plane);
-        if (TIFFReadEncodedTile(p->tiff, tile, s->tile, size) != size || s->words[0])
+        uint32_t tile = ty_libtiff.ComputeTile(p->tiff, (uint32_t)(t * s->tile_width),
+                                               (uint32_t)first, 0, (uint16_t)plane);
+        if (ty_libtiff.ReadEncodedTile(p->tiff, tile, s->tile, size) != size || s->words[0])
             return ty_tiff_failed(s, "a tile cannot be decoded", error);
         for (uint64_t y = 0; y < s->tile_rows; y++)
             memcpy(p->rows + y * band + t * s->tile_row_bytes, s->tile + y * s->tile_row_bytes,
@@ -196,19 +196,19 @@ static tally_status read_stored_row(ty_tiff_state *s, unsigned plane, uint64_t r
                                     unsigned char *into, tally_error *error)
 {
     ty_tiff_plane *p = &s->planes[plane];
-    uint32_t strip = TIFFComputeStrip(p->tiff, (uint32_t)row, (uint16_t)plane);
-    uint64_t begin = TIFFGetStrileOffset(p->tiff, strip);
-    uint64_t bytes = TIFFGetStrileByteCount(p->tiff, strip);
+    uint32_t strip = ty_libtiff.ComputeStrip(p->tiff, (uint32_t)row, (uint16_t)plane);
+    uint64_t begin = ty_libtiff.GetStrileOffset(p->tiff, strip);
+    uint64_t bytes = ty_libtiff.GetStrileByteCount(p->tiff, strip);
     uint64_t offset = row % s->strip_rows * s->plane_row_bytes;
     if (s->words[0] || bytes < offset + s->plane_row_bytes || begin > (uint64_t)INT64_MAX - bytes)
         return ty_tiff_failed(s, "a strip is shorter than its rows", error);
     if (!ty_tiff_read_at(p, begin + offset, into, (tmsize_t)s->plane_row_bytes))
         return ty_tiff_failed(s, "the file ends before the image does", error);
     uint16_t order = FILLORDER_MSB2LSB;
-    TIFFGetFieldDefaulted(p->tiff, TIFFTAG_FILLORDER, &order);
+    ty_libtiff.GetFieldDefaulted(p->tiff, TIFFTAG_FILLORDER, &order);
     if (order == FILLORDER_LSB2MSB)
-        TIFFReverseBits(into, (tmsize_t)s->plane_row_bytes);
-    if (TIFFIsByteSwapped(p->tiff) && s->bits % 8 == 0)
+        ty_libtiff.ReverseBits(into, (tmsize_t)s->plane_row_bytes);
+    if (ty_libtiff.IsByteSwapped(p->tiff) && s->bits % 8 == 0)
         ty_rows_swap(into, s->plane_row_bytes * 8 / s->bits, s->bits / 8);
     return TALLY_OK;
 }
@@ -225,7 +225,8 @@ static tally_status read_strip_row(ty_tiff_state *s, unsigned plane, uint64_t ro
     if (p->next < strip_first || p->next > row)
         p->next = strip_first;
     for (; p->next <= row; p->next++)
-        if (TIFFReadScanline(p->tiff, into, (uint32_t)p->next, (uint16_t)plane) != 1 || s->words[0])
+        if (ty_libtiff.ReadScanline(p->tiff, into, (uint32_t)p->next, (uint16_t)plane) != 1 ||
+            s->words[0])
             return ty_tiff_failed(s, "a row cannot be decoded", error);
     return TALLY_OK;
 }
@@ -333,7 +334,7 @@ static void close_planes(ty_tiff_state *s)
 {
     for (unsigned i = 0; i < TY_TIFF_PLANES; i++) {
         if (s->planes[i].tiff)
-            TIFFClose(s->planes[i].tiff);
+            ty_libtiff.Close(s->planes[i].tiff);
         s->planes[i].tiff = NULL;
     }
 }
@@ -356,13 +357,13 @@ static void tiff_close(void *state)
 /* Handle 0 is at a page: its fields, the other handles, and buffers. */
 static tally_status load_page(ty_tiff_state *s, tally_input_info *info, tally_error *error)
 {
-    const tdir_t directory = TIFFCurrentDirectory(s->planes[0].tiff);
+    const tdir_t directory = ty_libtiff.CurrentDirectory(s->planes[0].tiff);
     for (unsigned i = 0; i < TY_TIFF_PLANES; i++) {
         ty_free(s->planes[i].rows);
         s->planes[i].rows = NULL;
         s->planes[i].first = s->planes[i].end = s->planes[i].next = 0;
         if (i && s->planes[i].tiff)
-            TIFFClose(s->planes[i].tiff);
+            ty_libtiff.Close(s->planes[i].tiff);
         s->planes[i].tiff = i ? NULL : s->planes[i].tiff;
     }
     ty_free(s->tile);
@@ -382,7 +383,7 @@ static tally_status load_page(ty_tiff_state *s, tally_input_info *info, tally_er
     status = ty_rows_open(&s->out, ty_stream_name(s->stream), 0, &s->options, info, error);
     for (unsigned i = 1; i < s->plane_count && !status; i++) {
         status = ty_tiff_open_plane(s, &s->planes[i], error);
-        if (!status && directory && !TIFFSetDirectory(s->planes[i].tiff, directory))
+        if (!status && directory && !ty_libtiff.SetDirectory(s->planes[i].tiff, directory))
             status = ty_tiff_failed(s, "its directory cannot be read", error);
     }
     if (!status)
@@ -397,16 +398,16 @@ static tally_status next_page(ty_tiff_state *s, int *more, tally_error *error)
     uint32_t kind = 0;
     *more = 0;
     do {
-        if (TIFFLastDirectory(tiff))
+        if (ty_libtiff.LastDirectory(tiff))
             return TALLY_OK;
         s->decoding = 0;
         tally_status status = ty_tiff_check_memory(s, error);
         if (status)
             return status;
-        if (!TIFFReadDirectory(tiff) || s->words[0])
+        if (!ty_libtiff.ReadDirectory(tiff) || s->words[0])
             return ty_tiff_failed(s, "the directory of a further page cannot be read", error);
         kind = 0;
-        TIFFGetField(tiff, TIFFTAG_SUBFILETYPE, &kind);
+        ty_libtiff.GetField(tiff, TIFFTAG_SUBFILETYPE, &kind);
     } while (kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK));
     s->page++;
     *more = 1;
@@ -445,6 +446,11 @@ static tally_status open_image(ty_tiff_state *s, const tally_input_options *opti
 static tally_status tiff_open(ty_stream *stream, const tally_input_options *options, void **state,
                               tally_input_info *info, tally_error *error)
 {
+    const char *failure = ty_tiff_library_open();
+    if (failure)
+        return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                        "%s: a TIFF image, and libtiff cannot be used: %s", ty_stream_name(stream),
+                        failure);
     ty_tiff_state *s = ty_calloc(1, sizeof *s);
     if (!s)
         return ty_error_memory(error, "an input", sizeof *s);
@@ -529,20 +535,20 @@ static int tiff_stored(const void *state, ty_stored *stored)
     ty_tiff_state *s = (ty_tiff_state *)state;
     TIFF *tiff = s->planes[0].tiff;
     uint16_t order = FILLORDER_MSB2LSB;
-    if ((!s->options.page && !TIFFLastDirectory(tiff)) || s->in.is_copy || s->tiled ||
+    if ((!s->options.page && !ty_libtiff.LastDirectory(tiff)) || s->in.is_copy || s->tiled ||
         s->plane_count > 1 || s->palette[0] || s->bits % 8 || s->compression != COMPRESSION_NONE)
         return 0;
-    TIFFGetFieldDefaulted(tiff, TIFFTAG_FILLORDER, &order);
+    ty_libtiff.GetFieldDefaulted(tiff, TIFFTAG_FILLORDER, &order);
     if (order != FILLORDER_MSB2LSB || s->strip_rows > UINT64_MAX / s->plane_row_bytes ||
-        TIFFNumberOfStrips(tiff) != (s->height + s->strip_rows - 1) / s->strip_rows ||
-        !TIFFGetField(tiff, TIFFTAG_STRIPOFFSETS, &s->strip_at) ||
-        !TIFFGetField(tiff, TIFFTAG_STRIPBYTECOUNTS, &s->strip_size) || !s->strip_at ||
+        ty_libtiff.NumberOfStrips(tiff) != (s->height + s->strip_rows - 1) / s->strip_rows ||
+        !ty_libtiff.GetField(tiff, TIFFTAG_STRIPOFFSETS, &s->strip_at) ||
+        !ty_libtiff.GetField(tiff, TIFFTAG_STRIPBYTECOUNTS, &s->strip_size) || !s->strip_at ||
         !s->strip_size)
         return 0;
     ty_stored_make(stored, s->stream, &s->out);
     stored->find = find_stored;
     stored->state = s;
-    stored->swap = TIFFIsByteSwapped(tiff) && s->bits > 8 ? s->bits / 8 : 0;
+    stored->swap = ty_libtiff.IsByteSwapped(tiff) && s->bits > 8 ? s->bits / 8 : 0;
     return 1;
 }
 

@@ -141,15 +141,15 @@ tally_status ty_tiff_open_plane(ty_tiff_state *s, ty_tiff_plane *p, tally_error 
         return status;
     p->owner = s;
     p->at = p->first = p->end = p->next = 0;
-    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    TIFFOpenOptions *options = ty_libtiff.OpenOptionsAlloc();
     if (!options)
         return ty_error(error, TALLY_ERROR_MEMORY, "out of memory while decoding a TIFF image");
-    TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)TY_TIFF_MOST);
-    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, s);
-    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, s);
-    p->tiff = TIFFClientOpenExt(ty_stream_name(s->stream), "rm", p, on_read, on_write, on_seek,
-                                on_close, on_size, NULL, NULL, options);
-    TIFFOpenOptionsFree(options);
+    ty_libtiff.OpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)TY_TIFF_MOST);
+    ty_libtiff.OpenOptionsSetErrorHandlerExtR(options, on_error, s);
+    ty_libtiff.OpenOptionsSetWarningHandlerExtR(options, on_warning, s);
+    p->tiff = ty_libtiff.ClientOpenExt(ty_stream_name(s->stream), "rm", p, on_read, on_write,
+                                       on_seek, on_close, on_size, NULL, NULL, options);
+    ty_libtiff.OpenOptionsFree(options);
     return p->tiff && !s->words[0] ? TALLY_OK
                                    : ty_tiff_failed(s, "its directory cannot be read", error);
 }

@@ -18,6 +18,8 @@
 
 #if TY_TIFF
 
+#include "io/tiff_library.h"
+
 enum { TY_TIFF_PLANES = 16 };
 
 /* What a row of tiles, or one compressed strip, may take. */
