@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* Of the whole program, whose files may all include this. */
-__attribute__((weak)) int checks, failures;
+__attribute__((common)) int checks, failures;
 
 /* Returns `good`. */
 __attribute__((format(printf, 5, 6))) static inline int

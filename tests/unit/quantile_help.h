@@ -54,7 +54,7 @@ static inline int by_sample(const void *a, const void *b)
     ty_stats_loops_get()->decode(sorted_dtype, a, 1, &x);
     ty_stats_loops_get()->decode(sorted_dtype, b, 1, &y);
     if (isnan(x) || isnan(y))
-        return isnan(x) - isnan(y);
+        return !isnan(y) - !isnan(x);
     if (x == y)
         return (signbit(x) == 0) - (signbit(y) == 0);
     return (x > y) - (x < y);
@@ -65,7 +65,7 @@ static inline int is_nan(tally_dtype dtype, const void *sample)
     double x = 0;
     if (ty_dtype_is_float(dtype))
         ty_stats_loops_get()->decode(dtype, sample, 1, &x);
-    return isnan(x);
+    return isnan(x) != 0;
 }
 
 /* One sample of the kind; kinds make easy and hard cases of all sizes. */
