@@ -5,6 +5,13 @@
 # hidden symbols the tests and small benchmarks can reach.
 
 file(GLOB_RECURSE TALLY_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c)
+set(TALLY_SYSTEM core/system)
+if(WIN32) # the processor alone
+  set(TALLY_SYSTEM core/system_windows)
+  list(FILTER TALLY_SOURCES EXCLUDE REGEX "/(core/system|gpu/(cache|dynlib|kernels_file))\\.c$")
+else()
+  list(FILTER TALLY_SOURCES EXCLUDE REGEX "windows\\.c$")
+endif()
 file(GLOB TALLY_IO_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/io/*.c)
 tally_isa_objects(tally TALLY_SOURCES TALLY_ISA_OBJECTS)
 tally_isa_objects(tally_io TALLY_IO_SOURCES TALLY_IO_ISA_OBJECTS)
@@ -12,7 +19,7 @@ tally_isa_objects(tally_io TALLY_IO_SOURCES TALLY_IO_ISA_OBJECTS)
 # What both need of src/: it exports nothing, and each library has its own copy. All that is kept
 # between calls there is the tests' count of allocations and what the processor can.
 set(TALLY_CORE_SOURCES "")
-foreach(name IN ITEMS core/alloc core/env core/error core/memory core/source core/text core/view cpu/features cpu/threads)
+foreach(name IN ITEMS core/alloc core/env core/error core/memory core/source core/text core/view cpu/features cpu/threads ${TALLY_SYSTEM})
   list(APPEND TALLY_CORE_SOURCES ${PROJECT_SOURCE_DIR}/src/${name}.c)
 endforeach()
 list(REMOVE_ITEM TALLY_SOURCES ${TALLY_CORE_SOURCES})
@@ -129,7 +136,9 @@ if(BUILD_SHARED_LIBS)
     endforeach()
   endif()
   # tally_histogram's context has threads until the process ends: dlclose must leave their code.
-  target_link_options(tally PRIVATE -Wl,-z,nodelete)
+  if(NOT WIN32)
+    target_link_options(tally PRIVATE -Wl,-z,nodelete)
+  endif()
 else()
   target_link_libraries(tally PUBLIC ${TALLY_LINK})
   target_link_libraries(tally_io PUBLIC ${TALLY_IO_LINK})

@@ -4,7 +4,30 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/mman.h>
+#include <string.h>
+
+#include "core/system.h"
+
+#ifdef _WIN32
+/* What has an alignment there is freed by a function of its own: everything is given one. */
+#define malloc(bytes)         _aligned_malloc(bytes, 16)
+#define calloc(count, size)   cleared(count, size)
+#define realloc(block, bytes) _aligned_realloc(block, bytes, 16)
+#define free(block)           _aligned_free(block)
+
+static void *cleared(size_t count, size_t size)
+{
+    size_t bytes;
+    void *block = __builtin_mul_overflow(count, size, &bytes) ? NULL : _aligned_malloc(bytes, 16);
+    return block ? memset(block, 0, bytes) : NULL;
+}
+
+static int posix_memalign(void **block, size_t alignment, size_t bytes)
+{
+    *block = _aligned_malloc(bytes, alignment);
+    return !*block;
+}
+#endif
 
 static atomic_long remaining = -1;
 static atomic_long asked = 0;
@@ -68,10 +91,8 @@ void *ty_large(size_t bytes)
     const size_t page = (size_t)2 << 20;
     const int large = bytes >= 2 * page;
     void *block = ty_aligned(large ? page : 64, bytes);
-#ifdef MADV_HUGEPAGE
     if (block && large)
-        madvise(block, bytes & ~(page - 1), MADV_HUGEPAGE); /* only speed hangs on it */
-#endif
+        ty_system_huge_pages(block, bytes & ~(page - 1));
     return block;
 }
 

@@ -3,9 +3,9 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
-#include <sys/mman.h>
 
 #include "core/alloc.h"
+#include "core/system.h"
 
 /* In front of a buffer's memory is its description. */
 enum { HEAD = 64 };
@@ -29,10 +29,8 @@ static ty_buffer *make(size_t bytes)
     ty_buffer *buffer = ty_aligned(large ? page : 64, all);
     if (!buffer)
         return NULL;
-#ifdef MADV_HUGEPAGE
     if (large)
-        madvise(buffer, all, MADV_HUGEPAGE); /* only speed hangs on it */
-#endif
+        ty_system_huge_pages(buffer, all);
     *buffer = (ty_buffer){all - HEAD, 0, (unsigned char *)buffer + HEAD};
     return buffer;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #if defined(__linux__)
 #include <sys/auxv.h>
-#else
+#elif !defined(_WIN32)
 #include <unistd.h>
 #endif
 
@@ -13,6 +13,8 @@ int ty_env_is_foreign(void)
 {
 #if defined(__linux__)
     return getauxval(AT_SECURE) != 0; /* what secure_getenv asks, where there is one */
+#elif defined(_WIN32)
+    return 0; /* no program there has rights by its file */
 #else
     return issetugid() != 0;
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/random.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <sys/random.h>
 #include <time.h>
+
+#include "core/system.h"
 
 /* Without getrandom (Linux before 3.17) or before the system has gathered noise: the device file,
  * which never waits; without that the clock, for a guessable key costs speed and not counts. */
@@ -32,11 +32,7 @@ uint32_t ty_random_u32(void)
     static _Thread_local uint32_t pool[pool_words];
     static _Thread_local unsigned left;
     if (!left) {
-        ssize_t got;
-        do
-            got = getrandom(pool, sizeof pool, GRND_NONBLOCK);
-        while (got < 0 && errno == EINTR);
-        if (got != (ssize_t)sizeof pool)
+        if (!ty_system_random(pool, sizeof pool))
             return fallback();
         left = pool_words;
     }

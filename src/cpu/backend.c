@@ -6,12 +6,12 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/source.h"
+#include "core/system.h"
 #include "cpu/buckets.h"
 #include "cpu/cpu.h"
 #include "cpu/even.h"
@@ -547,12 +547,8 @@ static void cpu_info(int32_t index, tally_device_info *info)
     (void)index;
     snprintf(info->id, sizeof info->id, "cpu");
     read_model(info->name, sizeof info->name);
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    info->memory_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
-#ifdef _SC_LEVEL1_DCACHE_SIZE
-    long cache = sysconf(_SC_LEVEL1_DCACHE_SIZE);
-    info->local_bytes = cache > 0 ? (uint64_t)cache : 0;
-#endif
+    info->memory_bytes = ty_system_memory();
+    info->local_bytes = ty_system_cache();
     info->available = 1;
 }
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "cpu/threads.h"
 
 #include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
 #include "core/alloc.h"
+#include "core/system.h"
 
 enum { most_threads = 1024 };
 
@@ -33,21 +31,12 @@ struct ty_pool {
     pid_t owner; /* threads do not survive a fork */
 };
 
-unsigned ty_processors(void)
-{
-    cpu_set_t set;
-    if (!sched_getaffinity(0, sizeof set, &set))
-        return (unsigned)CPU_COUNT(&set);
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (unsigned)n : 1;
-}
-
 ty_pool *ty_pool_create(unsigned threads)
 {
     ty_pool *pool = ty_calloc(1, sizeof *pool);
     if (!pool)
         return NULL;
-    pool->threads = threads ? threads : ty_processors();
+    pool->threads = threads ? threads : ty_system_processors();
     if (pool->threads > most_threads)
         pool->threads = most_threads;
     pool->started = ty_calloc(pool->threads, sizeof *pool->started);
@@ -113,19 +102,15 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* With the lock held. Signals stay with the program's own threads. */
+/* With the lock held. */
 static void start_threads(ty_pool *pool)
 {
-    sigset_t all, old;
     pool->begun = 1;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
     while (pool->running + 1 < pool->threads) {
-        if (pthread_create(&pool->started[pool->running], NULL, serve, pool))
+        if (ty_system_thread(&pool->started[pool->running], serve, pool))
             break;
         pool->running++;
     }
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 void ty_pool_run(ty_pool *pool, unsigned workers, unsigned parts,

@@ -9,8 +9,6 @@ typedef struct ty_pool ty_pool;
 /* `threads` in all, the caller's included; 0 for one a processor this process may use. No thread is
  * started before the first call that has two parts. NULL when memory is out. */
 ty_pool *ty_pool_create(unsigned threads);
-/* Processors that this process may use. */
-unsigned ty_processors(void);
 void ty_pool_destroy(ty_pool *pool); /* no call may be in progress */
 unsigned ty_pool_threads(const ty_pool *pool);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/system.h"
 #include "plan/plan.h"
 
 enum { most_plans = 8 };
@@ -53,7 +54,7 @@ static tally_status open_context(tally_error *error)
     options.device = TALLY_DEVICE_CPU;
     if (kept.context)
         return TALLY_OK;
-    if (!kept.handles_fork && pthread_atfork(before_fork, after_fork, in_child))
+    if (!kept.handles_fork && ty_system_at_fork(before_fork, after_fork, in_child))
         return ty_error_memory(error, "a handler of fork", 1);
     kept.handles_fork = 1;
     return tally_context_create(&options, &kept.context, error);

@@ -11,6 +11,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/source.h"
+#include "core/system.h"
 #include "cpu/threads.h"
 #include "plan/dealing.h"
 #include "plan/tuning.h"
@@ -52,7 +53,8 @@ static const ty_backend *find_kind(const char *name, size_t length)
  * samples to pinned memory: a few keep up with the bus, more would take time from the counting. */
 static uint32_t threads_of(const tally_context_options *options, const ty_backend *kind)
 {
-    const uint32_t all = options->threads ? options->threads : ty_processors(), few = all / 4;
+    const uint32_t all = options->threads ? options->threads : ty_system_processors(),
+                   few = all / 4;
     if (kind->device == TALLY_DEVICE_CPU || !strstr(options->devices, "cpu"))
         return options->threads;
     return few > 4 ? few : all < 4 ? all : 4;
