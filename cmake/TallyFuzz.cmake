@@ -43,6 +43,9 @@ foreach(source IN LISTS targets)
   set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
   target_link_options(${program} PRIVATE -fsanitize=fuzzer)
   target_link_libraries(${program} PRIVATE fuzz_shared)
+  if(name STREQUAL tiff) # which the library opens, and this links
+    target_link_libraries(${program} PRIVATE PkgConfig::TALLY_TIFF)
+  endif()
   add_dependencies(fuzzers ${program})
 
   set(found ${PROJECT_BINARY_DIR}/fuzz/found/${name})
