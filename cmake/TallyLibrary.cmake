@@ -5,10 +5,10 @@
 # hidden symbols the tests and small benchmarks can reach.
 
 file(GLOB_RECURSE TALLY_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c)
-set(TALLY_SYSTEM core/system)
+set(TALLY_SYSTEM core/dynlib core/system)
 if(WIN32) # the processor alone
   set(TALLY_SYSTEM core/system_windows)
-  list(FILTER TALLY_SOURCES EXCLUDE REGEX "/(core/system|gpu/(cache|dynlib|kernels_file))\\.c$")
+  list(FILTER TALLY_SOURCES EXCLUDE REGEX "/(core/(dynlib|system)|gpu/(cache|kernels_file))\\.c$")
 else()
   list(FILTER TALLY_SOURCES EXCLUDE REGEX "windows\\.c$")
 endif()

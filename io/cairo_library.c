@@ -9,8 +9,8 @@
 ty_libcairo_table ty_libcairo;
 
 static const ty_symbol symbols[] = {
-#define SYMBOL(name) {"cairo_" #name, offsetof(ty_libcairo_table, name)},
-    TY_CAIRO_FUNCTIONS(SYMBOL) TY_CAIRO_UNITS(SYMBOL)};
+#define SYMBOL(name) {"cairo_" #name, offsetof(ty_libcairo_table, name), 1},
+    TY_CAIRO_FUNCTIONS(SYMBOL) TY_CAIRO_UNITS(SYMBOL){NULL, 0, 0}};
 
 static ty_library library = TY_LIBRARY(TY_CAIRO_LIBRARY, symbols, &ty_libcairo);
 

@@ -9,8 +9,8 @@
 #include "io/library.h"
 
 static const ty_symbol symbols[] = {
-#define TY_H5_SYMBOL(name) {#name, offsetof(ty_h5, name)},
-    TY_H5_FUNCTIONS(TY_H5_SYMBOL) TY_H5_VARIABLES(TY_H5_SYMBOL)};
+#define TY_H5_SYMBOL(name) {#name, offsetof(ty_h5, name), 1},
+    TY_H5_FUNCTIONS(TY_H5_SYMBOL) TY_H5_VARIABLES(TY_H5_SYMBOL){NULL, 0, 0}};
 
 static ty_h5 table;
 static ty_library library = TY_LIBRARY(TY_HDF5_LIBRARY, symbols, &table);

@@ -5,18 +5,13 @@
 #define TY_LIBRARY_H
 
 #include <pthread.h>
-#include <stddef.h>
 
-typedef struct ty_symbol {
-    const char *name;
-    size_t offset; /* of its pointer, in the library's table */
-} ty_symbol;
+#include "core/dynlib.h"
 
 typedef struct ty_library {
-    const char *file; /* as the linker would ask for it */
-    const ty_symbol *symbols;
-    size_t count;
-    void *table; /* a struct of pointers, set when the library is open */
+    const char *file;         /* as the linker would ask for it */
+    const ty_symbol *symbols; /* a NULL name at the end */
+    void *table;              /* a struct of pointers, set when the library is open */
     pthread_mutex_t lock;
     enum { TY_LIBRARY_NEW, TY_LIBRARY_OPEN, TY_LIBRARY_FAILED } state;
     char failure[200];
@@ -24,8 +19,7 @@ typedef struct ty_library {
 
 #define TY_LIBRARY(file, symbols, table)                                                           \
     {                                                                                              \
-        file, symbols, sizeof(symbols) / sizeof *(symbols), table, PTHREAD_MUTEX_INITIALIZER,      \
-            TY_LIBRARY_NEW, ""                                                                     \
+        file, symbols, table, PTHREAD_MUTEX_INITIALIZER, TY_LIBRARY_NEW, ""                        \
     }
 
 /* Any thread, any number of times. NULL, or why it cannot be used, which is the library's. It stays

@@ -9,8 +9,8 @@
 ty_libtiff_table ty_libtiff;
 
 static const ty_symbol symbols[] = {
-#define SYMBOL(name) {"TIFF" #name, offsetof(ty_libtiff_table, name)},
-    TY_TIFF_FUNCTIONS(SYMBOL)};
+#define SYMBOL(name) {"TIFF" #name, offsetof(ty_libtiff_table, name), 1},
+    TY_TIFF_FUNCTIONS(SYMBOL){NULL, 0, 0}};
 
 static ty_library library = TY_LIBRARY(TY_TIFF_LIBRARY, symbols, &ty_libtiff);
 

@@ -20,7 +20,7 @@ allowed() {
     src/gpu) echo "core binning plan gpu cpu/copy.h cpu/statistics.h cpu/threads.h kernel_texts.h" ;;
     src/gpu/methods*) echo "core binning plan gpu kernel_texts.h" ;;
     src/gpu/kernels*) echo "binning gpu/kernels" ;;
-    io) echo "io core/alloc.h core/dtype.h core/env.h core/error.h core/memory.h core/text.h core/view.h cpu/features.h cpu/isa.h cpu/threads.h" ;;
+    io) echo "io core/alloc.h core/dtype.h core/dynlib.h core/env.h core/error.h core/memory.h core/text.h core/view.h cpu/features.h cpu/isa.h cpu/threads.h" ;;
     esac
 }
 

@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "core/dynlib.h"
 #include "gpu/cuda.h"
-#include "gpu/dynlib.h"
 #include "gpu/kernels_file.h"
 
 ty_cuda_api ty_cuda;

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "core/dynlib.h"
 #include "core/error.h"
 #include "gpu/device.h"
-#include "gpu/dynlib.h"
 
 typedef struct _nvrtcProgram *nvrtcProgram;
 typedef int nvrtcResult;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "gpu/dynlib.h"
+#include "core/dynlib.h"
 #include "gpu/opencl.h"
 
 enum { most_devices = 64, group_least = 256 /* what merge.cl is written for */ };

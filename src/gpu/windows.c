@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In the place of dynlib.c, cache.c and kernels_file.c on Windows, where Tally counts on the
+/* In the place of core/dynlib.c, cache.c and kernels_file.c on Windows, where Tally counts on the
  * processor alone: no driver is found, which every device is told, and nothing of theirs is kept.
  */
 #include <stdio.h>
 
+#include "core/dynlib.h"
 #include "gpu/device.h"
-#include "gpu/dynlib.h"
 #include "gpu/kernels_file.h"
 
 void *ty_dynlib_open(const char *variable, const char *const *candidates, const ty_symbol *symbols,

@@ -12,8 +12,8 @@
 
 #include "check.h"
 #include "../../common/splitmix.h"
+#include "core/dynlib.h"
 #include "drivers.h"
-#include "gpu/dynlib.h"
 #include "gpu/method.h"
 #include "gpu/opencl_api.h"
 #include "method_plan.h"

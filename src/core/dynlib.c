@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu/dynlib.h"
+#include "core/dynlib.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static void *open_first(const char *const *candidates, const char **name, char *
 void *ty_dynlib_open(const char *variable, const char *const *candidates, const ty_symbol *symbols,
                      void *table, char *reason, size_t size)
 {
-    const char *named = ty_env(variable), *name = NULL;
+    const char *named = variable ? ty_env(variable) : NULL, *name = NULL;
     const char *const only[] = {named, NULL};
     if (named && !strcmp(named, "none")) {
         snprintf(reason, size, "switched off by %s=none", variable);

@@ -17,8 +17,8 @@ typedef struct ty_symbol {
  * symbols (a NULL name at the end); a missing optional one stays NULL. Returns a handle that is
  * never closed (drivers do not survive it), or NULL with the reason in `reason`.
  *
- * The environment variable `variable` may name the library to open instead of the candidates;
- * "none" stands for a machine without it.
+ * The environment variable `variable`, if not NULL, may name the library to open instead of the
+ * candidates; "none" stands for a machine without it.
  */
 void *ty_dynlib_open(const char *variable, const char *const *candidates, const ty_symbol *symbols,
                      void *table, char *reason, size_t size);
