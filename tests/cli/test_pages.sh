@@ -5,13 +5,14 @@
 
 expect 0 "" -- "$TALLY" --print man
 cp .out tally.1
+words='run quantiles merge show plot equalize methods devices selftest tune help version'
 # plain FILE WHAT: nothing but ASCII.
 plain() {
     checks=$((checks + 1))
     LC_ALL=C grep -q '[^ -~]' "$1" && fail "$2 is not plain ASCII: $(LC_ALL=C grep -n '[^ -~]' "$1" | head -1)"
 }
 plain tally.1 'the man page'
-for word in '' run quantiles merge show plot equalize methods devices selftest tune help version; do
+for word in '' $words; do
     expect 0 "" -- "$TALLY" $word --help
     plain .out "the help of $word"
     [ -n "$word" ] || continue
@@ -19,9 +20,6 @@ for word in '' run quantiles merge show plot equalize methods devices selftest t
     cp .out tally-$word.1
     plain tally-$word.1 "the page of $word"
 done
-"$TALLY" merge --help | grep -Eo -- ' --[a-z-]+' | tr -d ' ' | sort -u >options
-sed 's/\\-/-/g; s/\\f[A-Z]//g' tally-merge.1 | grep -Eo -- '^(-., )?--[a-z-]+' | sed 's/.* //' | sort -u | diff options - ||
-    fail "the options of merge (<) and those of its page (>) differ"
 expect 2 'only `man` has a page' -- "$TALLY" --print bash merge
 expect 2 'only `man` has a page' -- "$TALLY" --print man nothing
 if command -v groff >/dev/null && groff -man -Tutf8 /dev/null >/dev/null 2>&1; then
@@ -31,7 +29,7 @@ if command -v groff >/dev/null && groff -man -Tutf8 /dev/null >/dev/null 2>&1; t
     for title in NAME SYNOPSIS DESCRIPTION WORDS OPTIONS EXAMPLES 'EXIT STATUS' ENVIRONMENT; do
         grep -q "^$title" text || fail "no section $title in the man page"
     done
-    for word in run quantiles merge show plot equalize methods devices selftest tune help version; do
+    for word in $words; do
         grep -q "tally $word" text || fail "the man page does not name $word"
     done
     "$TALLY" --help >help
@@ -114,5 +112,29 @@ for option in bins range column mask verify format; do
     grep -q -- "--$option\b" _tally || fail "zsh does not know --$option"
     grep -q -- "-l $option\b" tally.fish || fail "fish does not know --$option"
 done
+
+# Each word's options, of one letter too, are the same in its help, its page and every shell's completions.
+# helped WORD, paged WORD, and so on: a word's options.
+helped() { "$TALLY" "$1" --help | sed -nE 's/^ {2,6}(-., )?(--[a-z-]+)( .*)?$/\1\n\2/p' | tr -d ', '; }
+paged() { sed 's/\\-/-/g; s/\\f[A-Z]//g' "tally-$1.1" | sed -nE 's/^(-., )?(--[a-z-]+)( .*)?$/\1\n\2/p' | tr -d ', '; }
+bashed() { offered tally "$1" --; }
+zshed() {
+    zsh -fc '_arguments() { local spec; for spec; do [[ $spec != (\*|)-*\[* ]] || print -r -- ${${${spec#\*}%%\[*}%=}; done }
+        words=(tally $1 ""); CURRENT=3; . ./_tally' zsh "$1"
+}
+fished() { fish -c "source tally.fish; complete -C 'tally $1 -'; complete -C 'tally $1 --'" | sed -E 's/[\t=].*//'; }
+# same WHERE FUNCTION [PATTERN]: of the options that match.
+same() {
+    for word in $words; do
+        checks=$((checks + 1))
+        helped "$word" | grep -E -- "${3:-^-}" | sort -u >help-options
+        [ "$(wc -l <help-options)" -ge 2 ] || fail "the help of $word names hardly an option"
+        "$2" "$word" | grep -E -- "${3:-^-}" | sort -u | diff help-options - || fail "the options of $word: help (<) and $1 (>) differ"
+    done
+}
+same 'its page' paged
+same bash bashed ^--
+! command -v zsh >/dev/null || same zsh zshed
+! command -v fish >/dev/null || same fish fished
 expect 2 'one of man bash zsh fish' -- "$TALLY" --print html
 finish
