@@ -344,7 +344,7 @@ static tally_status arrow_view(void *state, tally_view *views, tally_error *erro
     return TALLY_OK;
 }
 
-static unsigned arrow_code_parts(const void *state)
+static unsigned arrow_code_parts(void *state)
 {
     const ty_arrow_state *s = state;
     const ty_arrow_index *index = &s->index;

@@ -110,7 +110,7 @@ typedef struct ty_decoder {
     tally_status (*view)(void *state, tally_view *views, tally_error *error);
     /* Parts of a single column that may be in dictionaries, 0: none; the rows of each; and how
      * often its values are there, by any thread, 0: it is to be read. NULL: it has none. */
-    unsigned (*code_parts)(const void *state);
+    unsigned (*code_parts)(void *state);
     uint64_t (*code_rows)(const void *state, unsigned part);
     int (*count_codes)(const void *state, unsigned part, struct ty_codes *codes);
     /* With tally_input_options.masked: 1 for each of the elements read last that has values in all

@@ -418,13 +418,8 @@ static void find_words_of(void *arg, unsigned group, unsigned worker)
     (void)worker;
     for (uint32_t i = 0; i < s->count; i++) {
         tally_error error;
-        if (!s->words[i])
-            continue;
-        ty_pq_cursor cursor = {.name = s->name, .file = s->in.file, .start = s->in.start};
-        cursor.values.target = s->cursors[i].values.target;
-        ty_pq_cursor_begin(&cursor, s->chunks + (size_t)group * s->count + i);
-        const tally_status status = ty_pq_cursor_words(&cursor, &error);
-        ty_pq_cursor_close(&cursor);
+        const tally_status status =
+            s->words[i] ? ty_pq_source_words(s->sources[i], group, &error) : TALLY_OK;
         if (!status)
             continue;
         pthread_mutex_lock(&all->lock);
@@ -438,6 +433,7 @@ static void find_words_of(void *arg, unsigned group, unsigned worker)
     }
 }
 
+/* With sources. */
 static tally_status find_words(ty_pq_state *s, tally_error *error)
 {
     ty_pq_words all = {.state = s};
@@ -458,20 +454,29 @@ static tally_status find_words(ty_pq_state *s, tally_error *error)
     return all.status ? ty_error(error, all.status, "%s", all.error.message) : TALLY_OK;
 }
 
-static tally_status parquet_view(void *state, tally_view *views, tally_error *error)
+static tally_status open_sources(ty_pq_state *s, tally_error *error)
 {
-    ty_pq_state *s = state;
-    tally_status status = find_words(s, error);
-    if (status)
-        return status;
     if (!s->sources)
         s->sources = ty_calloc(s->count, sizeof *s->sources);
-    for (uint32_t i = 0; s->sources && i < s->count; i++) {
+    if (!s->sources)
+        return ty_error_memory(error, "views of columns", s->count * sizeof *s->sources);
+    for (uint32_t i = 0; i < s->count; i++) {
         if (!s->sources[i])
             s->sources[i] = ty_pq_source_open(&s->footer, s->chunks + i, s->count, s->cursors + i,
                                               s->row_begin);
         if (!s->sources[i])
             return ty_error_memory(error, "a view of a Parquet column", s->footer.group_count * 8);
+    }
+    return TALLY_OK;
+}
+
+static tally_status parquet_view(void *state, tally_view *views, tally_error *error)
+{
+    ty_pq_state *s = state;
+    tally_status status = open_sources(s, error);
+    if (!status)
+        status = find_words(s, error);
+    for (uint32_t i = 0; !status && i < s->count; i++) {
         tally_view view = TALLY_VIEW_INIT;
         view.source = ty_pq_source_get(s->sources[i]);
         view.dtype = s->dtype;
@@ -479,15 +484,14 @@ static tally_status parquet_view(void *state, tally_view *views, tally_error *er
         view.columns = s->row_end - s->row_begin;
         views[i] = view;
     }
-    return s->sources ? TALLY_OK
-                      : ty_error_memory(error, "views of columns", s->count * sizeof *s->sources);
+    return status;
 }
 
-static unsigned parquet_code_parts(const void *state)
+static unsigned parquet_code_parts(void *state)
 {
-    const ty_pq_state *s = state;
+    ty_pq_state *s = state;
     const int whole = !s->row_begin && s->row_end == s->footer.rows;
-    return s->count == 1 && whole && s->footer.group_count <= UINT32_MAX
+    return s->count == 1 && whole && s->footer.group_count <= UINT32_MAX && !open_sources(s, NULL)
                ? (unsigned)s->footer.group_count
                : 0;
 }
@@ -500,7 +504,7 @@ static uint64_t parquet_code_rows(const void *state, unsigned part)
 static int parquet_count_codes(const void *state, unsigned part, ty_codes *codes)
 {
     const ty_pq_state *s = state;
-    return ty_pq_count_codes(s->cursors, s->chunks + part, codes);
+    return ty_pq_source_codes(s->sources[0], part, codes);
 }
 
 static const char *parquet_channel_name(const void *state, uint64_t channel)

@@ -190,16 +190,16 @@ tally_status ty_pq_cursor_skip(ty_pq_cursor *cursor, uint64_t rows, tally_error 
 /* Opens the next page with rows, if none is open. */
 tally_status ty_pq_cursor_open(ty_pq_cursor *cursor, tally_error *error);
 /* Which of the next `rows` rows of the page that is open, which may miss some, have a value:
- * cursor->valid, and how many in *count. */
-tally_status ty_pq_cursor_levels(ty_pq_cursor *cursor, size_t rows, size_t *count,
-                                 tally_error *error);
+ * `valid`, unless NULL, and how many in *count. */
+tally_status ty_pq_cursor_levels(ty_pq_cursor *cursor, size_t rows, unsigned char *valid,
+                                 size_t *count, tally_error *error);
 
 /* ---- parquet_codes.c ---- */
 
-/* Counts the numbers of values in the dictionary of a chunk, of `like`'s file and column; 0: it is
+/* Counts the numbers of values in the dictionary of a chunk, by a cursor of its column; 0: it is
  * not all of such numbers, or there is nothing to win, or it cannot be read. What `codes` holds is
- * released by the caller in any case. Any thread. */
-int ty_pq_count_codes(const ty_pq_cursor *like, const ty_pq_chunk *chunk, ty_codes *codes);
+ * released by the caller in any case. */
+int ty_pq_count_codes(ty_pq_cursor *cursor, const ty_pq_chunk *chunk, ty_codes *codes);
 
 /* ---- parquet_source.c ---- */
 
@@ -217,5 +217,8 @@ const tally_source *ty_pq_source_get(const ty_pq_source *source);
  * is missing, and stays elsewhere. Any thread. */
 tally_status ty_pq_source_mask(ty_pq_source *source, uint64_t begin, uint64_t count,
                                unsigned char *mask, tally_error *error);
+/* ty_pq_count_codes and ty_pq_cursor_words of row group `group`. Any thread. */
+int ty_pq_source_codes(ty_pq_source *source, size_t group, ty_codes *codes);
+tally_status ty_pq_source_words(ty_pq_source *source, size_t group, tally_error *error);
 
 #endif

@@ -42,7 +42,7 @@ static int add_page(ty_codes *codes, ty_pq_cursor *c)
         return 0;
     while (c->page_left) {
         size_t rows = c->page_left < PAGE_PIECE ? (size_t)c->page_left : PAGE_PIECE, count = rows;
-        if (c->page_missing && ty_pq_cursor_levels(c, rows, &count, &unsaid))
+        if (c->page_missing && ty_pq_cursor_levels(c, rows, NULL, &count, &unsaid))
             return 0;
         if (count && (c->values.encoding < 0 || !add_runs(codes, &c->values.runs, count)))
             return 0;
@@ -52,27 +52,24 @@ static int add_page(ty_codes *codes, ty_pq_cursor *c)
     return c->values.dictionary_count == codes->count;
 }
 
-int ty_pq_count_codes(const ty_pq_cursor *like, const ty_pq_chunk *chunk, ty_codes *codes)
+int ty_pq_count_codes(ty_pq_cursor *c, const ty_pq_chunk *chunk, ty_codes *codes)
 {
-    ty_pq_cursor c = {.name = like->name, .file = like->file, .start = like->start};
-    const tally_dtype dtype = like->values.target.dtype;
-    const int may_miss = dtype >= TALLY_F16 || like->values.target.masked;
+    const tally_dtype dtype = c->values.target.dtype;
+    const int may_miss = dtype >= TALLY_F16 || c->values.target.masked;
     tally_error unsaid;
     codes->dtype = dtype;
     if (!chunk->values)
         return ty_codes_begin(codes, 0, 0);
     if (!chunk->is_coded)
         return 0; /* without a page unpacked for nothing */
-    c.values.target = like->values.target;
-    ty_pq_cursor_begin(&c, chunk);
+    ty_pq_cursor_begin(c, chunk);
     int good = 1;
-    while (good && c.rows_left)
-        good = !ty_pq_cursor_open(&c, &unsaid) && add_page(codes, &c);
+    while (good && c->rows_left)
+        good = !ty_pq_cursor_open(c, &unsaid) && add_page(codes, c);
     good = good && codes->counts && (!codes->missing || may_miss) && ty_codes_end(codes);
     if (good) {
-        codes->values = codes->memory = c.dictionary;
-        c.dictionary = NULL;
+        codes->values = codes->memory = c->dictionary;
+        c->dictionary = NULL;
     }
-    ty_pq_cursor_close(&c);
     return good;
 }

@@ -39,7 +39,8 @@ static tally_status damaged(const ty_pq_cursor *c, const char *what, tally_error
                     c->name, c->values.target.column->name, c->next, what);
 }
 
-/* At least `bytes` bytes of room, with the padding, in *buffer; what it held is lost. */
+/* At least `bytes` bytes of room, with the padding, in *buffer; what it held is lost. Of pages that
+ * differ a little in size not every larger one needs new memory. */
 static tally_status make_room(unsigned char **buffer, size_t *room, uint64_t bytes,
                               tally_error *error)
 {
@@ -47,7 +48,11 @@ static tally_status make_room(unsigned char **buffer, size_t *room, uint64_t byt
         return TALLY_OK;
     ty_free(*buffer);
     *room = 0;
-    *buffer = bytes < SIZE_MAX - PADDING ? ty_malloc((size_t)bytes + PADDING) : NULL;
+    *buffer = NULL;
+    if (bytes < SIZE_MAX / 2) {
+        bytes += bytes / 8;
+        *buffer = ty_malloc((size_t)bytes + PADDING);
+    }
     if (!*buffer)
         return ty_error_memory(error, "a Parquet page", bytes);
     *room = (size_t)bytes;
@@ -418,12 +423,12 @@ void ty_pq_cursor_begin(ty_pq_cursor *c, const ty_pq_chunk *chunk)
     c->values.dictionary_count = 0;
 }
 
-tally_status ty_pq_cursor_levels(ty_pq_cursor *c, size_t rows, size_t *count, tally_error *error)
+tally_status ty_pq_cursor_levels(ty_pq_cursor *c, size_t rows, unsigned char *valid, size_t *count,
+                                 tally_error *error)
 {
     const uint32_t whole = (uint32_t)c->values.target.column->levels;
-    tally_status status = make_room(&c->valid, &c->valid_room, rows, error);
     *count = 0;
-    for (size_t done = 0; !status && done < rows;) {
+    for (size_t done = 0; done < rows;) {
         size_t n = ty_pq_runs_open(&c->levels, rows - done);
         if (!n)
             return damaged(c, "its definition levels end early", error);
@@ -431,18 +436,19 @@ tally_status ty_pq_cursor_levels(ty_pq_cursor *c, size_t rows, size_t *count, ta
             uint32_t levels[1024];
             n = n < 1024 ? n : 1024;
             ty_pq_runs_unpack(&c->levels, n, levels);
-            for (size_t i = 0; i < n; i++) {
-                c->valid[done + i] = levels[i] == whole;
+            for (size_t i = 0; i < n; i++)
                 *count += levels[i] == whole;
-            }
+            for (size_t i = 0; valid && i < n; i++)
+                valid[done + i] = levels[i] == whole;
         } else {
-            memset(c->valid + done, c->levels.value == whole, n);
+            if (valid)
+                memset(valid + done, c->levels.value == whole, n);
             *count += c->levels.value == whole ? n : 0;
         }
         c->levels.left -= n;
         done += n;
     }
-    return status;
+    return TALLY_OK;
 }
 
 /* `count` values at the beginning of `into` go to the rows that have one, NaN, or 0 of integers, to
@@ -477,7 +483,9 @@ static tally_status read_rows(ty_pq_cursor *c, size_t rows, void *into, unsigned
     size_t count = rows;
     tally_status status = TALLY_OK;
     if (c->page_missing)
-        status = ty_pq_cursor_levels(c, rows, &count, error);
+        status = make_room(&c->valid, &c->valid_room, rows, error);
+    if (!status && c->page_missing)
+        status = ty_pq_cursor_levels(c, rows, c->valid, &count, error);
     if (status)
         return status;
     if (count < rows && dtype < TALLY_F16 && !c->values.target.masked)

@@ -197,6 +197,38 @@ tally_status ty_pq_source_mask(ty_pq_source *s, uint64_t begin, uint64_t count, 
     return status;
 }
 
+/* ---- Row groups ---- */
+
+/* A reader for all of a row group, which does not go on from where another one ended. */
+static ty_pq_reader *take_any(ty_pq_source *s)
+{
+    ty_pq_reader *r = take_reader(s, UINT64_MAX);
+    if (r)
+        r->begun = 0;
+    return r;
+}
+
+int ty_pq_source_codes(ty_pq_source *s, size_t group, ty_codes *codes)
+{
+    ty_pq_reader *r = take_any(s);
+    if (!r)
+        return 0;
+    const int good = ty_pq_count_codes(&r->cursor, s->chunks + group * s->count, codes);
+    give_reader(s, r);
+    return good;
+}
+
+tally_status ty_pq_source_words(ty_pq_source *s, size_t group, tally_error *error)
+{
+    ty_pq_reader *r = take_any(s);
+    if (!r)
+        return ty_error_memory(error, "a reader of a Parquet column", sizeof *r);
+    ty_pq_cursor_begin(&r->cursor, s->chunks + group * s->count);
+    const tally_status status = ty_pq_cursor_words(&r->cursor, error);
+    give_reader(s, r);
+    return status;
+}
+
 /* The rows of a group, if all but the last have as many. */
 static uint64_t grain_of(const ty_pq_source *s)
 {
