@@ -158,6 +158,10 @@ int cli_run_check(const cli_options *options, cli_target *target)
     if (!code) {
         uint32_t axes = (uint32_t)(count - beside) - (uint32_t)cli_has(options, CLI_BY);
         code = cli_axes_check(options, axes && !cli_has(options, CLI_SEPARATE) ? axes : 1);
+        const cli_option *numbers = cli_source_numbers(options, axes);
+        if (!code && numbers && cli_has(options, CLI_CATEGORIES))
+            code = cli_usage(options->word, "--categories and --%s contradict each other; give one",
+                             numbers->name);
     }
     if (!code)
         code = check_files(options);

@@ -16,19 +16,25 @@ tally_status(cli_error)(tally_error *error, tally_status status, const char *for
 
 static tally_status open_current(cli_source *source, tally_error *error);
 
-/* Which columns may be of words: with options that make bins of numbers a single one is not; nor is
- * text without a named column, unless --categories says so: it may be prose. */
-static tally_status offer_words(cli_source *source, tally_error *error)
+const cli_option *cli_source_numbers(const cli_options *options, size_t samples)
 {
     static const cli_id numbers[] = {CLI_BINS,    CLI_EDGES, CLI_RANGE,    CLI_LOG,
                                      CLI_INTEGER, CLI_DTYPE, CLI_ALPHABET, CLI_RANKS};
-    const cli_options *options = source->options;
-    const size_t samples = source->column_count - source->beside;
-    int offered =
-        (samples > 0 || cli_has(options, CLI_CATEGORIES)) && options->word->bit == CLI_RUN;
     const int alone = samples <= 1 || cli_has(options, CLI_SEPARATE);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && alone; i++)
-        offered &= !cli_has(options, numbers[i]);
+        if (cli_has(options, numbers[i]))
+            return cli_option_row(numbers[i]);
+    return NULL;
+}
+
+/* Which columns may be of words: not text without a named column, unless --categories says so: it
+ * may be prose. */
+static tally_status offer_words(cli_source *source, tally_error *error)
+{
+    const cli_options *options = source->options;
+    const size_t samples = source->column_count - source->beside;
+    const int offered = (samples > 0 || cli_has(options, CLI_CATEGORIES)) &&
+                        options->word->bit == CLI_RUN && !cli_source_numbers(options, samples);
     tally_status status = TALLY_OK;
     if (cli_has(options, CLI_BY)) /* that column alone */
         return tally_words_create(&source->words[0], error);

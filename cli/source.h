@@ -143,6 +143,9 @@ void cli_source_progress(const cli_source *source, double share);
 tally_status cli_source_rewind(cli_source *source, tally_error *error);
 /* Whether a file that cannot be read twice has been copied. */
 int cli_source_spooled(const cli_source *source);
+/* The option given that makes bins of numbers, of `samples` columns that are a histogram: a column
+ * alone is not of words then. NULL: none. */
+const cli_option *cli_source_numbers(const cli_options *options, size_t samples);
 /* Whether some column is of words. */
 int cli_source_has_words(const cli_source *source);
 /* Elements that all files have together, 0 unknown. */

@@ -15,6 +15,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "io/columns.h"
+#include "io/words.h"
 
 enum { CHUNK_BYTES = 4 << 20, PART_ROWS = 1 << 16 };
 
@@ -66,8 +67,9 @@ static tally_status find_picks(ty_arrow_state *s, const ty_columns *columns,
             s->words[i] = options->words[i];
         else if (column->refused)
             return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                            "%s: column '%s' holds %s; numbers, one a row, are counted",
-                            index->in.name, column->name, column->refused);
+                            "%s: column '%s' holds %s; numbers, one a row, are counted%s",
+                            index->in.name, column->name, column->refused,
+                            column->type.kind == TY_ARROW_WORDS ? TY_WORDS_HINT : "");
     }
     return TALLY_OK;
 }

@@ -169,8 +169,8 @@ static tally_status find_picks(ty_pq_state *s, const ty_columns *columns,
         }
         if (refused)
             return ty_error(error, TALLY_ERROR_UNSUPPORTED,
-                            "%s: column '%s' holds %s; numbers, one a row, are counted", s->name,
-                            column->name, refused);
+                            "%s: column '%s' holds %s; numbers, one a row, are counted%s", s->name,
+                            column->name, refused, is_text(column) ? TY_WORDS_HINT : "");
     }
     return TALLY_OK;
 }

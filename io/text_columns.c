@@ -156,7 +156,6 @@ static tally_status choose_kinds(ty_text_state *state, const tally_input_options
         ty_pick *pick = state->picks + i;
         const int is_text = kinds[pick->column] == TY_FIELD_TEXT;
         tally_words *words = options->words && !state->is_whole ? options->words[i] : NULL;
-        state->knows_words |= words != NULL;
         if (state->is_whole && is_text)
             status = ty_words_create(TY_SUMMARY_WORDS, &pick->words, error);
         else if (options->all_words || is_text)

@@ -41,7 +41,6 @@ typedef struct ty_text_state {
     char *
         *headings; /* layout.columns of them in one block with their text; NULL without a header */
     int is_whole;  /* all columns, for a summary: values that are not their column's are let pass */
-    int knows_words;  /* whoever reads it can do with words */
     unsigned rounded; /* an integer of a column of float64 was; threads share it */
     int in_line;      /* its only record is numbers, each a sample; layout.columns is 1 then */
     uint32_t views;

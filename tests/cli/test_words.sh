@@ -79,6 +79,14 @@ equal "histogram,value0,lo1,hi1,count" "$(head -1 joint.csv)" "a joint histogram
 # What makes words: that the first values are no numbers; else an option, which the error names.
 { echo v; seq 200; echo word; } >late.csv
 expect 1 "late.csv:202:1: expected a number, found 'word'; --categories counts" -- "$TALLY" late.csv -c v
+for how in '--bins 3' '--range 0 1' --integer; do
+    # shellcheck disable=SC2086
+    expect 1 "late.csv:202:1: expected a number, found 'word'; --categories counts" -- "$TALLY" late.csv -c v $how
+    # shellcheck disable=SC2086
+    expect 2 "contradict each other" -- "$TALLY" late.csv -c v --categories $how
+done
+echo '{"v": "word"}' >word.jsonl
+expect 1 'word.jsonl:1:7: expected a number, found "word"; --categories counts' -- "$TALLY" word.jsonl -c v -b 3
 expect 0 '' -- "$TALLY" late.csv -c v --categories --top 1
 output '^200 other values +200 '
 output '^1 +1 '

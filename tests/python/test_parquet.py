@@ -328,7 +328,7 @@ def test_words_refused(command, tmp_path):
         path.write_bytes(whole[:at] + b"\x06" + whole[at + 1:])
         assert "damaged" in said(1)
     write_words(["a", "b"])
-    assert "holds text" in said(3, "--bins", "3")
+    assert "numbers, one a row, are counted; --categories" in said(3, "--bins", "3")
     # A number of a word that the dictionary has not: of five, numbers have three bits each.
     words = ["a", "b", "c", "d", "e"] * 16
     write_words(words * 2, compression="none", row_group_size=80)
