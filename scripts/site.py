@@ -34,8 +34,18 @@ use_directory_urls: false
 theme: {name: material, font: false, palette: {primary: blue grey}, features: [navigation.sections, navigation.top, toc.follow]}
 markdown_extensions: [tables, fenced_code, pymdownx.highlight, pymdownx.superfences, {toc: {permalink: true}}]
 plugins: [search]
+extra_css: [site.css]
 validation: {omitted_files: ignore, absolute_links: warn, unrecognized_links: warn, anchors: warn}
 """
+# Tables as narrow as their words and without an empty head, docstrings' lines broken, a page as wide as 100 characters of code.
+STYLE = """.md-grid { max-width: 72rem; }
+.md-typeset table:not([class]) th, .md-typeset table:not([class]) td { min-width: 0; padding: 0.4em 0.8em; }
+.md-typeset thead:not(:has(th:not(:empty))) { display: none; }
+.md-typeset .docstring code { white-space: pre-wrap; }
+"""
+# What is there for the compiler alone: guards against a second reading, and C++'s linkage.
+GUARDS = re.compile(r"\A((?:/\*.*?\*/\s*)+)#ifndef (\w+)\n#define \2\n(.*)#endif\n*\Z", re.DOTALL)
+LINKAGE = re.compile(r"^#ifdef __cplusplus\n.*\n#endif\n", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s#]*)(#[^)\s]*)?\)")
 
 
@@ -89,7 +99,7 @@ def plain(comment):
 
 def header(path):
     """A header: its sections as headings, the comment in front of a declaration as text, the declarations as code."""
-    text = path.read_text(encoding="utf-8")
+    text = LINKAGE.sub("", GUARDS.sub(r"\1\3", path.read_text(encoding="utf-8")))
     out = [f"# {path.name}\n\n    #include <tally/{path.name}>\n"]
     for piece in re.split(r"^(/\*.*?\*/)[ \t]*\n", text, flags=re.MULTILINE | re.DOTALL):
         section = re.match(r"/\* ---- (.*?) -{3,}", piece)
@@ -112,7 +122,7 @@ def docstrings():
         found = [n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n.name[0] != "_" and ast.get_docstring(n)]
         if not found:
             continue
-        out.append(f"\n## libtally.{path.stem}\n\n```text\n{ast.get_docstring(tree) or ''}\n```\n")
+        out.append(f"\n## libtally.{path.stem}\n\n```{{.text .docstring}}\n{ast.get_docstring(tree) or ''}\n```\n")
         for node in found:
             members = [node]
             if isinstance(node, ast.ClassDef):
@@ -120,12 +130,12 @@ def docstrings():
             for member in members:
                 name = member.name if member is node else f"{node.name}.{member.name}"
                 arguments = f"({ast.unparse(member.args)})" if isinstance(member, ast.FunctionDef) else ""
-                out.append(f"\n### `{name}`\n\n```text\n{name}{arguments}\n\n{ast.get_docstring(member)}\n```\n")
+                out.append(f"\n### `{name}`\n\n```{{.text .docstring}}\n{name}{arguments}\n\n{ast.get_docstring(member)}\n```\n")
     write("reference/python.md", "\n".join(out))
 
 
 def gallery():
-    """Every picture that a page shows, with the page's words for it."""
+    """Every picture that a page shows, with the page's words for it; it leads to itself in its full size."""
     out, seen = ["# Gallery\n"], set()
     for page in [p for pages in NAV.values() for p in pages if not p.startswith("reference") and p != "gallery.md"]:
         text = (ROOT / page).read_text(encoding="utf-8")
@@ -133,7 +143,7 @@ def gallery():
             path = os.path.normpath(os.path.join(os.path.dirname(page), target))
             if path not in seen:
                 seen.add(path)
-                out.append(f"\n{words} ([{pathlib.Path(page).stem}]({page})):\n\n![{words}]({path})\n")
+                out.append(f"\n{words} ([{pathlib.Path(page).stem}]({page})):\n\n[![{words}]({path})]({path})\n")
     write("gallery.md", "\n".join(out))
 
 
@@ -148,6 +158,7 @@ def main():
         header(path)
     docstrings()
     gallery()
+    write("site.css", STYLE)
     nav = "".join(f"  - {title}:\n" + "".join(f"    - {page}\n" for page in pages) for title, pages in NAV.items())
     (BUILD / "mkdocs.yml").write_text(CONFIG + "nav:\n" + nav, encoding="utf-8")
     python = BUILD / "venv/bin/python"
