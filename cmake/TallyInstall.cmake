@@ -40,7 +40,7 @@ if(BUILD_SHARED_LIBS)
   tally_pc(tally "${PROJECT_DESCRIPTION}" "")
   tally_pc(tally-io "${io_description}" "Requires: tally\n")
 else()
-  tally_pc(tally "${PROJECT_DESCRIPTION}" "Libs.private: -lm -lpthread -ldl\n")
+  tally_pc(tally "${PROJECT_DESCRIPTION}" "Libs.private: -lm -lpthread -ldl${TALLY_PC_ATOMIC}\n")
   tally_pc(tally-io "${io_description}" "Requires: tally ${modules}\nLibs.private: -lm${TALLY_PACKAGE_BARE}\n")
 endif()
 

@@ -116,6 +116,14 @@ set_target_properties(
 # The interface of the optional packages stays inside: a static library's users get them by name.
 set(TALLY_LINK Threads::Threads m ${CMAKE_DL_LIBS})
 set(TALLY_IO_LINK ${TALLY_PACKAGE_TARGETS} Threads::Threads m ${CMAKE_DL_LIBS})
+# On riscv64 gcc 12 leaves atomic bytes to libatomic.
+include(CheckCSourceCompiles)
+check_c_source_compiles("int main(void) { char c = 0, old = 0; return !__atomic_compare_exchange_n(&c, &old, 1, 1, 0, 0); }"
+                        TALLY_HAVE_ATOMIC_BYTES)
+if(NOT TALLY_HAVE_ATOMIC_BYTES)
+  list(APPEND TALLY_LINK atomic)
+  set(TALLY_PC_ATOMIC " -latomic")
+endif()
 target_link_libraries(tally_io PUBLIC tally)
 if(BUILD_SHARED_LIBS)
   target_sources(tally_io PRIVATE $<TARGET_OBJECTS:tally_core_objects>)

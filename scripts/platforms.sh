@@ -3,9 +3,9 @@
 # Other machines, C libraries and compilers than the usual check has; each that is not installed is named and left out. The
 # libraries and the command are built, every method on the processor is compared with the reference, and a table counted.
 #
-#     scripts/platforms.sh [aarch64|bigendian|musl|windows|newest]…
+#     scripts/platforms.sh [aarch64|riscv64|bigendian|musl|windows|newest]…
 #
-#     aarch64     cross-compiled, run by qemu
+#     aarch64, riscv64  cross-compiled, run by qemu
 #     bigendian   refused when configured
 #     musl        musl's C library, and C11 without GNU's extensions
 #     windows     libtally.dll by MinGW-w64, run by wine
@@ -87,13 +87,19 @@ vectors() {
     done
 }
 
-try_aarch64() {
-    missing aarch64-linux-gnu-gcc aarch64 && return
-    missing qemu-aarch64-static aarch64 && return
-    local emulator=(qemu-aarch64-static -L /usr/aarch64-linux-gnu)
-    configured aarch64 -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc &&
-        tried aarch64 "${emulator[@]}" && vectors "${emulator[@]}" && unit_tests aarch64 "${emulator[@]}"
+# crossed MACHINE: compiled for it, run by qemu.
+crossed() {
+    missing "$1-linux-gnu-gcc" "$1" && return
+    missing "qemu-$1-static" "$1" && return
+    local emulator=("qemu-$1-static" -L "/usr/$1-linux-gnu")
+    configured "$1" -DCMAKE_SYSTEM_NAME=Linux "-DCMAKE_SYSTEM_PROCESSOR=$1" "-DCMAKE_C_COMPILER=$1-linux-gnu-gcc" &&
+        tried "$1" "${emulator[@]}" || return 1
+    [ "$1" != aarch64 ] || vectors "${emulator[@]}" || return 1
+    unit_tests "$1" "${emulator[@]}"
 }
+
+try_aarch64() { crossed aarch64; }
+try_riscv64() { crossed riscv64; }
 
 try_bigendian() {
     missing s390x-linux-gnu-gcc bigendian && return
@@ -161,7 +167,7 @@ try_newest() {
 }
 
 what=("$@")
-[ $# -gt 0 ] || what=(bigendian aarch64 musl windows newest)
+[ $# -gt 0 ] || what=(bigendian aarch64 riscv64 musl windows newest)
 failed=0
 for one in "${what[@]}"; do
     printf -- '-- %s\n' "$one"

@@ -19,8 +19,8 @@ check=(
     ocl-icd-libopencl1 pocl-opencl-icd oclgrind libopenmpi-dev openmpi-bin libsqlite3-dev
 )
 all=(
-    clang-19 debhelper default-jre-headless dh-python fakeroot gcc-aarch64-linux-gnu gcc-mingw-w64-x86-64 gcc-s390x-linux-gnu libc6-dev-arm64-cross
-    libc6-dev-s390x-cross lintian mmdebstrap musl-tools python3-yaml qemu-user-static ruby unzip wine wine64
+    clang-19 debhelper default-jre-headless dh-python fakeroot gcc-aarch64-linux-gnu gcc-mingw-w64-x86-64 gcc-riscv64-linux-gnu gcc-s390x-linux-gnu libc6-dev-arm64-cross
+    libc6-dev-riscv64-cross libc6-dev-s390x-cross lintian mmdebstrap musl-tools python3-yaml qemu-user-static ruby unzip wine wine64
 )
 peers=(g++ libdeflate-dev libgsl-dev libopencv-core-dev libopencv-imgproc-dev libboost-dev python3-venv)
 
