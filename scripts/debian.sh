@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Debian's packages: builds them from a clean copy, asks lintian, and in a root folder of its own, with nothing else in it,
-# installs them, runs their tests (debian/tests) and removes them. Needs root (or fakechroot's rights for mmdebstrap).
+# installs them, runs their tests (debian/tests) and removes them; then builds them again, the same bytes. Needs root (or fakechroot's rights for mmdebstrap).
 #
-#     scripts/debian.sh [build|test]      build: no root folder; test: what is built already
+#     scripts/debian.sh [build|test|same]     build: no root folder; test: what is built already; same: builds again
 set -euo pipefail
 cd "$(dirname "$0")/.."
 top=$PWD/build/debian
@@ -11,22 +11,44 @@ source=$top/tally
 root=$top/root
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 
-build() {
-    rm -rf "$top"
-    mkdir -p "$source"
-    git ls-files -co --exclude-standard -z | xargs -0 cp --parents -t "$source" 2>/dev/null || true # deleted ones are listed too
-    local profiles=()
-    if ldconfig -p | grep -q libnvrtc.so || ls /usr/local/cuda/lib*/libnvrtc.so* >/dev/null 2>&1; then
-        profiles=(-Ppkg.tally.cuda)
-    else
-        echo "debian: no NVRTC here: tally-kernels-cuda is left out"
-    fi
-    (cd "$source" && DEB_BUILD_OPTIONS="parallel=${JOBS:-$(nproc)}" dpkg-buildpackage -us -uc -b "${profiles[@]}") >"$top/build.log" 2>&1 || {
-        tail -n 40 "$top/build.log"
+profiles=()
+if ldconfig -p | grep -q libnvrtc.so || ls /usr/local/cuda/lib*/libnvrtc.so* >/dev/null 2>&1; then
+    profiles=(-Ppkg.tally.cuda)
+else
+    echo "debian: no NVRTC here: tally-kernels-cuda is left out"
+fi
+
+# copied FOLDER: the source as it is here, without what git ignores.
+copied() {
+    mkdir -p "$1"
+    git ls-files -co --exclude-standard -z | xargs -0 cp --parents -t "$1" 2>/dev/null || true # deleted ones are listed too
+}
+
+# packaged FOLDER [OPTION]: the packages of a copy of the source there, beside it. Not by ccache, which writes other paths
+# into what debuggers read.
+packaged() {
+    copied "$1"
+    (cd "$1" && CCACHE_DISABLE=1 DEB_BUILD_OPTIONS="parallel=${JOBS:-$(nproc)} ${2:-}" dpkg-buildpackage -us -uc -b "${profiles[@]}") >"$1/../build.log" 2>&1 || {
+        tail -n 40 "$1/../build.log"
         return 1
     }
+}
+
+build() {
+    rm -rf "$top"
+    packaged "$source" || return 1
     (cd "$top" && ls -s --block-size=1K -- *.deb)
     lintian --allow-root --fail-on error "$top"/*.changes
+}
+
+# Once more, in another folder and with another umask: the same bytes.
+same() {
+    local deb
+    (umask 077 && packaged "$top/another-folder/of-the-source" nocheck) || return 1
+    for deb in "$top"/*.deb; do
+        cmp "$deb" "$top/another-folder/${deb##*/}" || return 1
+    done
+    echo "debian: built twice, the same bytes"
 }
 
 inside() {
@@ -47,7 +69,7 @@ try() {
     tar -xf build/debian-root.tar -C "$root" --exclude='./dev/*'
     mknod -m 666 "$root/dev/null" c 1 3 2>/dev/null || true
     cp /etc/resolv.conf "$root/etc/"
-    cp -r "$source" "$root/source"
+    copied "$root/source"
     mkdir "$root/debs"
     cp "$top"/*.deb "$root/debs/"
     rm -f "$root"/debs/*-dbgsym_*
@@ -80,9 +102,10 @@ try() {
 case "${1:-all}" in
 build) build ;;
 test) try ;;
-all) build && try ;;
+same) same ;;
+all) build && try && same ;;
 *)
-    echo "usage: scripts/debian.sh [build|test]" >&2
+    echo "usage: scripts/debian.sh [build|test|same]" >&2
     exit 2
     ;;
 esac
