@@ -88,7 +88,8 @@ TY_FN void ty_add_wide(__global ty_u64 *address, ty_u64 value)
     if (high)
         atomic_add(halves + 1, high);
 }
-#define TY_RINT(x) rint(x)
+#define TY_RINT(x)     rint(x)
+#define TY_SET_BITS(x) ((ty_u32)popcount((ty_u32)(x)))
 #define TY_MAX_LOCAL(address, value)                                                               \
     atomic_max((volatile __local ty_u32 *)(address), (ty_u32)(value))
 #define TY_MAX_GLOBAL(address, value)                                                              \
@@ -157,7 +158,6 @@ TY_FN ty_u32 TY_BALLOT(int condition)
                      : "r"(condition));
     return got;
 }
-#define TY_SET_BITS(x) ((ty_u32)popcount((ty_u32)(x)))
 /* The bits that any lane has. */
 TY_FN ty_u32 TY_ANY_BITS(ty_u32 word)
 {

@@ -44,14 +44,16 @@ static ty_any_layout layout_of(const tally_plan *plan, const ty_device *device,
                                const ty_statistics_wish *w)
 {
     ty_any_layout l = ty_any_layout_make(plan, device, words_of(w), 0);
-    /* Squares of 64-bit values have 128 bits, sums of floats 64 (STATISTICS_BITS). */
-    l.geometry.most = UINT64_C(1) << (ty_is_wide(w->value) ? 27 : w->sums == 1 ? 29 : 31);
+    /* Squares of 64-bit values have 128 bits, sums of floats 63 (STATISTICS_BITS). */
+    l.geometry.most = UINT64_C(1) << (ty_is_wide(w->value) ? 27 : w->sums == 1 ? 28 : 30);
     return l;
 }
 
 static uint64_t packed_bytes(const tally_plan *plan, const ty_statistics_wish *w, uint32_t copies)
 {
-    return ((uint64_t)plan->bins + TY_CELLS_EXTRA) * words_of(w) * 4 * copies;
+    const uint64_t spread = copies && copies < 32 ? 32 / copies : 1; /* STATISTICS_SPREAD + 1 */
+    const uint64_t cells = (plan->bins + TY_CELLS_EXTRA + spread - 1) / spread * spread;
+    return cells * words_of(w) * 4 * copies;
 }
 
 /* Copies of the table for packed float32; 0: it does not fit, or is not for such samples. */
@@ -218,12 +220,29 @@ static int has_rare(const ty_statistics_wish *w)
     return w->sums && ty_dtype_is_float(w->value) && !ty_is_wide(w->value);
 }
 
+/* Copies of a histogram's rare values: if they are of one slot, atomics wait for each other. */
+static uint32_t rare_copies(const ty_call *c)
+{
+    enum { most_copies = 16, most_slots = 1 << 16 };
+    const uint64_t slots = c->job->histograms * c->plan->slots;
+    const int few = c->job->elements < (1 << 20);
+    return few || slots > most_slots          ? 1
+           : most_slots / slots < most_copies ? (uint32_t)(most_slots / slots)
+                                              : most_copies;
+}
+
+static uint64_t rare_at(const ty_call *c)
+{
+    return ty_all_words(c) + STATISTICS_LATE_MOST;
+}
+
 static ty_statistics_wish wish_of(const ty_statistics *s, uint32_t number)
 {
     return (ty_statistics_wish){s->values[number].dtype, s->sums, s->extremes != 0};
 }
 
-static tally_status look_for_exponent(ty_column *x, tally_error *error)
+/* Finds the largest exponent of the values, or, for a guess, of one vector in `stride`. */
+static tally_status look_for_exponent(ty_column *x, uint32_t stride, tally_error *error)
 {
     ty_call *c = x->call;
     const ty_geometry *g = &x->layout.geometry;
@@ -235,13 +254,15 @@ static tally_status look_for_exponent(ty_column *x, tally_error *error)
         for (c->begin = 0; c->begin < c->job->elements && !status; c->begin += c->n) {
             const uint64_t rest = c->job->elements - c->begin;
             c->n = rest < g->most ? rest : g->most;
-            const uint32_t parts = ty_view_parts(g, c->n, c->count);
+            const uint32_t parts = ty_view_parts(g, c->n / stride, c->count);
             ty_arg args[TY_VIEW_ARGS];
             unsigned n = ty_view_grid(args, 0, &x->values);
             args[n++] = ty_arg_u64((uint64_t)x->channel);
             n = ty_view_extents(c, parts, args, n);
             args[n++] = ty_arg_memory(x->memory);
             args[n++] = ty_arg_u64(ty_state_at(c, x->number));
+            args[n++] = ty_arg_u32(stride);
+            args[n++] = ty_arg_u32(stride > 1 ? STATISTICS_GUESS : STATISTICS_EXPONENT);
             const ty_launch probe = {
                 (uint32_t)c->count * parts, g->group_size, 16, args, n, .early = 0};
             const int packed = x->wish.value == TALLY_F32 && c->columns >= c->begin + c->n &&
@@ -262,7 +283,21 @@ static int is_packed(const ty_column *x)
            ty_view_is_words(c, &x->values, x->channel);
 }
 
-static tally_status launch_fold(const ty_column *x, ty_memory out, uint32_t partials,
+static tally_status launch_late(const ty_column *x, tally_error *error)
+{
+    ty_call *c = x->call;
+    const ty_arg args[] = {ty_arg_memory(x->memory),
+                           ty_arg_u64(ty_state_at(c, x->number)),
+                           ty_arg_u32((uint32_t)c->plan->slots),
+                           ty_arg_memory(x->memory),
+                           ty_arg_u64(rare_at(c)),
+                           ty_arg_u32(rare_copies(c))};
+    const ty_launch late = {STATISTICS_LATE_GROUPS,     256,       16, args,
+                            sizeof args / sizeof *args, .early = 0};
+    return ty_call_launch(c, "statistics_late", &late, error);
+}
+
+static tally_status launch_fold(const ty_column *x, uint32_t pass, ty_memory out, uint32_t partials,
                                 tally_error *error)
 {
     ty_call *c = x->call;
@@ -272,18 +307,21 @@ static tally_status launch_fold(const ty_column *x, ty_memory out, uint32_t part
                            ty_arg_u32(slots),
                            ty_arg_u32(blocks),
                            ty_arg_u32(x->given),
+                           ty_arg_u32(pass),
                            ty_arg_memory(x->memory),
                            ty_arg_u64(ty_cell_at(c, x->number, c->h)),
                            ty_arg_u64(ty_state_at(c, x->number)),
                            ty_arg_memory(x->memory),
-                           ty_arg_u64(ty_all_words(c) * 2)};
+                           ty_arg_u64(rare_at(c)),
+                           ty_arg_u32(rare_copies(c))};
     const ty_launch fold = {blocks * (uint32_t)c->count, 256,       7 * 256 * 8, args,
                             sizeof args / sizeof *args,  .early = 0};
     return ty_call_launch(c, "statistics_fold", &fold, error);
 }
 
-/* Elements [begin, begin + n) of histograms [h, h + count). */
-static tally_status add_elements(const ty_column *x, tally_error *error)
+/* Elements [begin, begin + n) of histograms [h, h + count); `pass`: 0, or STATISTICS_GUESSED, then
+ * STATISTICS_AGAIN. */
+static tally_status add_elements(const ty_column *x, uint32_t pass, tally_error *error)
 {
     ty_call *c = x->call;
     const ty_statistics *s = c->job->statistics;
@@ -297,9 +335,10 @@ static tally_status add_elements(const ty_column *x, tally_error *error)
     tally_status status = ty_call_partials(c, bytes, &out, error);
     if (!status && !x->layout.copies)
         status = ty_call_clear(c, out, 0, bytes, error);
-    if (!status && has_rare(&x->wish))
-        status = ty_call_clear(c, x->memory, ty_all_words(c) * 8,
-                               c->count * c->plan->slots * STATISTICS_RARE_WORDS * 4, error);
+    if (!status && has_rare(&x->wish) && pass != STATISTICS_AGAIN)
+        status = ty_call_clear(
+            c, x->memory, rare_at(c) * 8,
+            c->count * rare_copies(c) * c->plan->slots * STATISTICS_RARE_WORDS * 8, error);
     if (status)
         return status;
     ty_arg args[TY_VIEW_ARGS];
@@ -309,14 +348,16 @@ static tally_status add_elements(const ty_column *x, tally_error *error)
     args[n++] = ty_arg_u32((uint32_t)c->plan->slots);
     args[n++] = ty_arg_u32(x->layout.copies);
     args[n++] = ty_arg_u32(x->given);
-    args[n++] = ty_arg_u32((s->limited ? STATISTICS_LIMITED : 0u) |
-                           (s->skip_nan ? STATISTICS_SKIP : 0u) | (about ? STATISTICS_ABOUT : 0u));
+    args[n++] =
+        ty_arg_u32((s->limited ? STATISTICS_LIMITED : 0u) | (s->skip_nan ? STATISTICS_SKIP : 0u) |
+                   (about ? STATISTICS_ABOUT : 0u) | pass);
     args[n++] = ty_arg_memory(x->memory);
     args[n++] = ty_arg_u64(ty_cell_at(c, x->number, c->h));
     args[n++] = ty_arg_u64(ty_flows_at(c, c->h));
     args[n++] = ty_arg_u64(ty_state_at(c, x->number));
     args[n++] = ty_arg_memory(x->memory);
-    args[n++] = ty_arg_u64(ty_all_words(c) * 2);
+    args[n++] = ty_arg_u64(rare_at(c));
+    args[n++] = ty_arg_u32(rare_copies(c));
     args[n++] = ty_arg_memory(out);
     const ty_launch count = {(uint32_t)c->count * parts,
                              g.group_size,
@@ -326,7 +367,9 @@ static tally_status add_elements(const ty_column *x, tally_error *error)
                              .early = 0};
     status =
         ty_call_launch(c, packed ? "statistics_count_packed" : "statistics_count", &count, error);
-    return status ? status : launch_fold(x, out, partials, error);
+    if (!status && pass == STATISTICS_GUESSED)
+        status = launch_late(x, error);
+    return status ? status : launch_fold(x, pass, out, partials, error);
 }
 
 /* Histograms that one launch takes. */
@@ -344,27 +387,68 @@ static uint64_t together(const ty_column *x)
                               c->plan->slots * words_of(&x->wish), 1);
 }
 
+/* Of which values a guess of their largest exponent is made, one vector in as many; 1: of all, for
+ * they are few, or have to be added by more than one launch. */
+static uint32_t guess_stride(ty_column *x)
+{
+    enum { drawn = 1 << 16, per_vector = 4, worth = 16 };
+    ty_call *c = x->call;
+    const ty_job *job = c->job;
+    const uint64_t vectors = job->elements / per_vector * job->histograms;
+    c->h = c->begin = 0;
+    c->n = job->elements;
+    c->count = job->histograms;
+    if (x->given || vectors < drawn * worth || job->elements > x->layout.geometry.most ||
+        job->histograms > together(x) || !is_packed(x))
+        return 1;
+    return (uint32_t)(vectors / drawn) | 1; /* odd: rows are seldom so long */
+}
+
+/* By a guess; and once more, which ends at once if the guess held. */
+static tally_status add_guessed(ty_column *x, uint32_t stride, tally_error *error)
+{
+    ty_call *c = x->call;
+    tally_status status = look_for_exponent(x, stride, error);
+    c->h = c->begin = 0;
+    c->n = c->job->elements;
+    c->count = c->job->histograms;
+    if (!status)
+        status = add_elements(x, STATISTICS_GUESSED, error);
+    return status ? status : add_elements(x, STATISTICS_AGAIN, error);
+}
+
+static tally_status report(ty_call *c, tally_error *error)
+{
+    const ty_job *job = c->job;
+    if (!job->progress || job->output->on_device)
+        return TALLY_OK;
+    const uint64_t n = c->count * job->elements, columns = job->statistics->count;
+    const tally_status status = c->device->ops->wait(c->device, c->queue, error);
+    return status ? status : ty_call_report(c, n / columns, error); /* a column is its share */
+}
+
 static tally_status add_column(ty_column *x, tally_error *error)
 {
     ty_call *c = x->call;
     const ty_job *job = c->job;
     const uint64_t each = together(x);
+    const uint32_t stride = guess_stride(x);
     tally_status status = program_of(c, &x->wish, error);
+    if (!status && stride > 1) {
+        status = add_guessed(x, stride, error);
+        return status ? status : report(c, error);
+    }
     if (!status && !x->given)
-        status = look_for_exponent(x, error);
+        status = look_for_exponent(x, 1, error);
     for (c->h = 0; c->h < job->histograms && !status; c->h += c->count) {
         c->count = job->histograms - c->h < each ? job->histograms - c->h : each;
         for (c->begin = 0; c->begin < job->elements && !status; c->begin += c->n) {
             const uint64_t rest = job->elements - c->begin, most = x->layout.geometry.most;
             c->n = rest < most ? rest : most;
-            status = add_elements(x, error);
+            status = add_elements(x, 0, error);
         }
-        if (!status && job->progress && !job->output->on_device) {
-            const uint64_t n = c->count * job->elements, columns = job->statistics->count;
-            status = c->device->ops->wait(c->device, c->queue, error);
-            if (!status) /* a column is its share of them */
-                status = ty_call_report(c, n / columns, error);
-        }
+        if (!status)
+            status = report(c, error);
     }
     return status;
 }
@@ -379,7 +463,9 @@ static uint64_t rare_bytes(ty_call *c)
         const ty_column x = {.call = c, .wish = w, .layout = layout_of(c->plan, c->device, &w)};
         const uint64_t each = together(&x);
         const uint64_t count = each < c->job->histograms ? each : c->job->histograms;
-        const uint64_t bytes = count * c->plan->slots * STATISTICS_RARE_WORDS * 4;
+        const uint64_t bytes = (STATISTICS_LATE_MOST +
+                                count * rare_copies(c) * c->plan->slots * STATISTICS_RARE_WORDS) *
+                               8;
         if (has_rare(&w) && bytes > most)
             most = bytes;
     }

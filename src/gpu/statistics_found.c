@@ -85,8 +85,9 @@ static void take(const ty_call *c, const uint64_t *words)
         if (state[STATISTICS_BEYOND])
             ty_job_beyond(job);
         const uint32_t given = ty_given_exponent(s, i);
+        const uint64_t guess = state[STATISTICS_GUESS], found = state[STATISTICS_EXPONENT];
         s->exponents[i] =
-            given ? (int)given - STATISTICS_GIVEN : (int)state[STATISTICS_EXPONENT] - 1022;
+            given ? (int)given - STATISTICS_GIVEN : (int)(found > guess ? found : guess) - 1022;
         if (s->exponents[i] < STATISTICS_LEAST)
             s->exponents[i] = STATISTICS_LEAST;
         for (uint64_t h = 0; h < job->histograms; h++)

@@ -5,7 +5,7 @@
 
 #include "gpu/call.h"
 
-enum { TY_VIEW_ARGS = 5 * (TALLY_MAX_DIMENSIONS + 2) + 20 }; /* more than any kernel takes */
+enum { TY_VIEW_ARGS = 5 * (TALLY_MAX_DIMENSIONS + 2) + 24 }; /* more than any kernel takes */
 
 /* run.c: fills the call's samples, mask and weights from its job's views on the device, and checks
  * that they lie inside the caller's memory objects. */

@@ -436,6 +436,66 @@ static void check_packed(uint64_t bins)
     drop_call(&x);
 }
 
+/* A value of those whose largest is guessed: `way` says what the guess meets. */
+static float guessed_value(int way, uint64_t i)
+{
+    const double x = 2 * unit() - 1;
+    const int odd = way == 4 && i % 1000 == 7;
+    switch (way) {
+    case 1: /* a few above it, */
+        return (float)(i % 99991 ? x * 0.99 : 8 * x);
+    case 2: /* one far above it */
+        return (float)(i == 1234567 ? 1e6 : x);
+    case 3: /* and a few so fine that they are rounded in another way, in bins of their own, */
+        return (float)(i % 999983 == 5 ? 1.5
+                       : i % 1000 == 3 ? ldexp(x, -30 - (int)below(30))
+                       : i % 1000 == 1 ? 0.99 * x
+                                       : 0);
+    case 5: /* or many */
+        return (float)ldexp(x, -(int)below(60));
+    case 6: /* and nothing but zeros drawn */
+        return i == 7654321 % ((1 << 22) + 1) ? 1e-40f : 0.0f;
+    default:
+        return odd ? i % 3 ? i % 2 ? INFINITY : -INFINITY : NAN : (float)x;
+    }
+}
+
+static void check_guess(int way)
+{
+    const uint64_t n = ((uint64_t)1 << 22) + 1 + below(5000);
+    const int shape = (int)below(4);
+    call x = {.count = 1, .options = TALLY_STATISTICS_OPTIONS_INIT};
+    random_case *c = &x.c;
+    float *samples = malloc(n * 4), *values = malloc(n * 4);
+    if (!samples || !values)
+        exit(1);
+    snprintf(c->text, sizeof c->text, "a guess, way %d, samples %d, %llu", way, shape,
+             (unsigned long long)n);
+    c->plan = (tally_plan_options){.struct_size = sizeof c->plan, .dimensions = 1};
+    c->plan.axes[0] = tally_axis_even(below(2) ? 100 : 4096, 0, 1);
+    c->plan.dtypes[0] = TALLY_F32;
+    c->histograms = 1;
+    for (uint64_t i = 0; i < n; i++) {
+        samples[i] = (float)(shape == 0   ? 0.5
+                             : shape == 1 ? below(2) ? 0.25 : 0.75
+                             : shape == 2 ? (double)i / (double)n
+                                          : unit());
+        values[i] = guessed_value(way, i);
+    }
+    c->views[0] = tally_view_1d(samples, TALLY_F32, n);
+    x.values[0] = tally_view_1d(values, TALLY_F32, n);
+    x.options.skip_nan = (int32_t)below(2);
+    make_plain(&x, 0);
+    tally_plan *plan = plan_of(device, &c->plan), *reference = plan_of(host, &c->plan);
+    if (plan && reference)
+        check_call(&x, plan, reference);
+    tally_plan_destroy(plan);
+    tally_plan_destroy(reference);
+    drop_call(&x);
+    free(samples);
+    free(values);
+}
+
 static void check_refusals(void)
 {
     const float x[4] = {0};
@@ -479,6 +539,9 @@ int main(int argc, char **argv)
     CHECK_SAY(!tally_context_create(&o, &host, &error), "%s", error.message);
     printf("seed %llu\n", (unsigned long long)seed);
     check_refusals();
+    state = seed;
+    for (int way = 0; way < 7 && !failures; way++)
+        check_guess(way);
     for (int i = 0; i < cases && failures < 20; i++) {
         state = seed + (uint64_t)i;
         check_case(next());

@@ -7,7 +7,7 @@
  * 2^(E-50). Values of 64 bits are added up as p. Of others a smaller term is made: whole numbers as
  * they are, floats in units of 2^(E-STATISTICS_BITS) where that is exact, as it is for float32 from
  * 2^-8 of the limit on; other floats go as p into `rare`, a table in global memory. E is the
- * caller's, or `probe` finds it.
+ * caller's, or `probe` finds it; or it is guessed, and late values wait (statistics_packed.cl).
  *
  * A slot's words, one plane after the other, a plane being slots * copies:
  *
@@ -40,7 +40,11 @@
 #define STATISTICS_SIGNED 0
 #endif
 /* So that squares have 64 bits; or sums of 2^29 samples, a launch's, 63. */
-#define STATISTICS_BITS         (TY_SUMS > 1 ? 32 : 34)
+#define STATISTICS_BITS (TY_SUMS > 1 ? 32 : 34)
+/* Of packed float32, where limbs of a term begin, and of its square. */
+#define STATISTICS_LOW          17
+#define STATISTICS_SQUARE_1     22
+#define STATISTICS_SQUARE_2     43
 #define STATISTICS_KEY_WORDS    (TY_EXTREMES ? (STATISTICS_WIDE ? 2 : 1) : 0)
 #define STATISTICS_SUM_WORDS    (TY_SUMS ? (STATISTICS_WIDE ? 3 : 2) : 0)
 #define STATISTICS_SQUARE_WORDS (TY_SUMS > 1 ? (STATISTICS_WIDE ? 4 : 3) : 0)
@@ -82,8 +86,8 @@ typedef struct statistics_how {
     float scale, limit; /* 2^(STATISTICS_BITS-E), or NaN; some of the values between, nearly all */
     int whole;          /* whole numbers are added up as they are */
     ty_u32 flags, slots;
-    TY_GLOBAL ty_u64 *cells, *state;
-    TY_GLOBAL ty_u32 *rare;
+    TY_GLOBAL ty_u64 *cells, *state, *rare, *late;
+    ty_u32 first; /* of the histogram's slots among the launch's */
 } statistics_how;
 
 /* Values of one slot: one, or several that follow each other. */
@@ -135,18 +139,51 @@ TY_FN statistics_key statistics_key_of(ty_u64 bits)
 }
 
 /* E: no power of two that it goes into overflows. */
-TY_FN int statistics_exponent(ty_u32 given, TY_GLOBAL const ty_u64 *state)
+TY_FN int statistics_exponent(ty_u32 given, ty_u32 flags, TY_GLOBAL const ty_u64 *state)
 {
-    int e = given ? (int)given - STATISTICS_GIVEN : (int)state[STATISTICS_EXPONENT] - 1022;
+    ty_u64 found = state[STATISTICS_GUESS];
+    if (!(flags & STATISTICS_GUESSED) && state[STATISTICS_EXPONENT] > found)
+        found = state[STATISTICS_EXPONENT];
+    int e = given ? (int)given - STATISTICS_GIVEN : (int)found - 1022;
     return e < STATISTICS_LEAST ? STATISTICS_LEAST : e;
 }
+
+#if TY_PACKED
+#define STATISTICS_FAR 4 /* the most that a guess may be too small by */
+
+TY_FN int statistics_guess_holds(TY_GLOBAL const ty_u64 *state)
+{
+    return state[STATISTICS_EXPONENT] <= state[STATISTICS_GUESS] + STATISTICS_FAR &&
+           state[STATISTICS_LATE] < STATISTICS_LATE_MOST;
+}
+
+/* Whether a finite value may have to be rounded otherwise than by the guess; then it is put off. */
+TY_FN int statistics_put_off(float x, ty_u32 slot, const statistics_how *how)
+{
+    TY_GLOBAL ty_u32 *found = (TY_GLOBAL ty_u32 *)(how->state + STATISTICS_EXPONENT);
+    TY_GLOBAL ty_u32 *late = (TY_GLOBAL ty_u32 *)(how->state + STATISTICS_LATE);
+    double unit = x * ty_power(50 - STATISTICS_FAR + 1022 - (int)how->state[STATISTICS_GUESS]);
+    ty_u32 own = (ty_u32)(TY_BITS_OF((double)x) >> 52 & 2047), at;
+    if (own > *(volatile TY_GLOBAL ty_u32 *)found)
+        TY_MAX_GLOBAL(found, own);
+    if (own <= how->state[STATISTICS_GUESS] && unit == TY_RINT(unit))
+        return 0;
+    if (*(volatile TY_GLOBAL ty_u32 *)late < STATISTICS_LATE_MOST) {
+        at = TY_ADD_GLOBAL(late, 1);
+        if (at < STATISTICS_LATE_MOST)
+            how->late[at] = (ty_u64)(how->first + slot) << 32 | TY_FLOAT_BITS(x);
+    }
+    return 1;
+}
+#endif
 
 TY_FN statistics_how statistics_begin(ty_u32 given, ty_u32 flags, TY_GLOBAL ty_u64 *state)
 {
     statistics_how h;
-    int e = statistics_exponent(given, state);
+    int e = statistics_exponent(given, flags, state);
     h.power = ty_power(50 - e);
-    h.most = TY_AS_DOUBLE((ty_u64)(e < 1024 ? e + 1023 : 2047) << 52);
+    h.most =
+        TY_AS_DOUBLE((ty_u64)(e < 1024 && !(flags & STATISTICS_GUESSED) ? e + 1023 : 2047) << 52);
     h.limit = e < -120 ? 0.0f : TY_AS_FLOAT((ty_u32)(e < 128 ? e + 127 : 255) << 23);
     h.scale =
         TY_AS_FLOAT(e < -70 || e > 100 ? 0x7fc00000u : (ty_u32)(STATISTICS_BITS - e + 127) << 23);
@@ -195,6 +232,28 @@ TY_FN ty_wide statistics_square(ty_i64 p)
     return ty_wide_add(square, rest);
 }
 
+/* A histogram's rare values, of which it has copies for its groups. */
+TY_FN TY_GLOBAL ty_u64 *statistics_rare_of(TY_GLOBAL ty_u64 *rare, ty_u32 here, ty_u32 group,
+                                           ty_u32 copies, ty_u32 slots)
+{
+    return rare + ((ty_u64)here * copies + group % copies) * slots * STATISTICS_RARE_WORDS;
+}
+
+/* Adds p and its square to a slot's rare values, in limbs, to which nothing carries. */
+TY_FN void statistics_put_rare(ty_i64 p, TY_GLOBAL ty_u64 *to, ty_u32 slots)
+{
+    ty_wide square = statistics_square(p);
+    TY_ADD_WIDE(to, p & 0x3ffffff);
+    TY_ADD_WIDE(to + slots, p >> 26);
+    to += STATISTICS_RARE_SQUARES * slots;
+    for (int k = 0; k < (TY_SUMS > 1 ? 4 : 0); k++) {
+        if (square.low & 0xfffffff)
+            TY_ADD_WIDE(to + k * slots, square.low & 0xfffffff);
+        square.low = square.low >> 28 | square.high << 36;
+        square.high >>= 28;
+    }
+}
+
 /* The term of a value that is not added as the others are: NaN, infinite, beyond the limit, or with
  * bits below its term's unit. */
 TY_FN statistics_term statistics_rare(ty_u64 bits, ty_u32 slot, const statistics_how *how)
@@ -215,12 +274,11 @@ TY_FN statistics_term statistics_rare(ty_u64 bits, ty_u32 slot, const statistics
         else
             TY_OR_GLOBAL((TY_GLOBAL ty_u32 *)(cell + STATISTICS_ODD), x > 0 ? 1 : x < 0 ? 2 : 4);
     } else if (TY_SUMS && STATISTICS_FLOAT) {
-        ty_i64 p = (ty_i64)TY_RINT(x * how->power);
-        TY_GLOBAL ty_u32 *to = how->rare + slot;
-        ty_wide sum = {(ty_u64)p, p < 0 ? ~(ty_u64)0 : 0}, square = statistics_square(p);
-        STATISTICS_PUT(TY_ADD_GLOBAL, to, how->slots, 3, sum);
-        if (TY_SUMS > 1)
-            STATISTICS_PUT(TY_ADD_GLOBAL, to + 3 * how->slots, how->slots, 4, square);
+#if TY_PACKED
+        if ((how->flags & STATISTICS_GUESSED) && statistics_put_off((float)x, slot, how))
+            return t;
+#endif
+        statistics_put_rare((ty_i64)TY_RINT(x * how->power), how->rare + slot, how->slots);
     }
     return t;
 }
@@ -320,7 +378,8 @@ TY_FN void statistics_add(const statistics_table *table, ty_u32 slot, const stat
 TY_KERNEL(TY_ANY_GROUP)
 statistics_probe(TY_GRID_ARGS(values), ty_i64 channel, TY_GLOBAL const ty_u8 *axis, ty_u64 columns,
                  ty_u64 begin, ty_u64 end, ty_u64 first, ty_u32 actives, ty_u32 parts,
-                 TY_GLOBAL ty_u64 *totals, ty_u64 state_at TY_LOCAL_ARG)
+                 TY_GLOBAL ty_u64 *totals, ty_u64 state_at, ty_u32 stride,
+                 ty_u32 found TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     ty_u32 lid = TY_LID, here = TY_GROUP / parts, largest = 0;
@@ -340,7 +399,8 @@ statistics_probe(TY_GRID_ARGS(values), ty_i64 channel, TY_GLOBAL const ty_u8 *ax
         TY_MAX_LOCAL(&ty_local[0], largest);
     TY_BARRIER();
     if (lid == 0 && ty_local[0])
-        TY_MAX_GLOBAL((TY_GLOBAL ty_u32 *)(totals + state_at + STATISTICS_EXPONENT), ty_local[0]);
+        TY_MAX_GLOBAL((TY_GLOBAL ty_u32 *)(totals + state_at + found), ty_local[0]);
+    (void)stride;
 }
 
 #if !TY_GLOBAL_TABLE
@@ -393,7 +453,8 @@ TY_FN void statistics_leave(TY_LOCAL ty_u32 *table, ty_u32 from, ty_u32 slot, ty
         ty_i64 value_channel, TY_GLOBAL const ty_u8 *axis, ty_u64 columns, ty_u64 begin,           \
         ty_u64 end, ty_u64 first, ty_u32 actives, ty_u32 parts, ty_u32 slots, ty_u32 copies,       \
         ty_u32 given, ty_u32 flags, TY_GLOBAL ty_u64 *totals, ty_u64 cells_at, ty_u64 flows_at,    \
-        ty_u64 state_at, TY_GLOBAL ty_u32 *rare, ty_u64 rare_at, TY_GLOBAL ty_u32 *out
+        ty_u64 state_at, TY_GLOBAL ty_u64 *rare, ty_u64 rare_at, ty_u32 rare_copies,               \
+        TY_GLOBAL ty_u32 *out
 
 TY_KERNEL(TY_ANY_GROUP) statistics_count(STATISTICS_ARGS TY_LOCAL_ARG)
 {
@@ -411,7 +472,8 @@ TY_KERNEL(TY_ANY_GROUP) statistics_count(STATISTICS_ARGS TY_LOCAL_ARG)
     statistics_table table;
     how.slots = slots;
     how.cells = totals + cells_at + (ty_u64)here * slots * STATISTICS_CELL;
-    how.rare = rare + rare_at + (ty_u64)here * slots * STATISTICS_RARE_WORDS;
+    how.rare =
+        statistics_rare_of(rare + rare_at, here, TY_GROUP - here * parts, rare_copies, slots);
 #if TY_GLOBAL_TABLE
     TY_GLOBAL ty_u32 *base = out + (ty_u64)here * STATISTICS_PARTIAL(slots);
     ty_u32 copy = 0;

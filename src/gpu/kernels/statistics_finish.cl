@@ -234,7 +234,7 @@ statistics_finish(TY_GLOBAL const ty_u64 *totals, ty_u64 cells_at, ty_u64 state_
         statistics_gather(cell, cells + (ty_u64)(bins + TY_SLOT_UNDER) * STATISTICS_CELL);
     if (target == bins - 1 && (how & TY_OUT_CLAMP_OVER))
         statistics_gather(cell, cells + (ty_u64)(bins + TY_SLOT_OVER) * STATISTICS_CELL);
-    statistics_find(cell, statistics_exponent(given, totals + state_at),
+    statistics_find(cell, statistics_exponent(given, 0, totals + state_at),
                     totals[state_at + STATISTICS_BEYOND] != 0, found);
     n = cell[STATISTICS_N];
     if (target < bins) {

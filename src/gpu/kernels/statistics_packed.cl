@@ -1,19 +1,67 @@
 /*
  * statistics: packed float32 values of packed float32 samples, by loads of 16 bytes. The table has
  * TY_PACKED copies of every word, by cells (cell.h), which neighbouring lanes take in turn.
+ *
+ * A slot's words are, one plane after the other, its extremes, the number of its values, and a limb
+ * each for
+ *
+ *     p        bits 0 to STATISTICS_LOW, signed; the others, signed (both biased, so as not to be)
+ *     p * p    bits 0 to SQUARE_1; SQUARE_1 to SQUARE_2; the others
+ *
+ * How often a limb's word wraps is counted in the table of rare values.
+ *
+ * E may be a guess, by some of the values (STATISTICS_GUESSED). Values that are larger, or that a
+ * larger E would round otherwise, are late: statistics_late adds them when E is known. If they are
+ * too many, or E is too far from the guess, all is done once more (STATISTICS_AGAIN), by launches
+ * that else end at once.
  */
 #if !defined(TY_NO_FP64) && TY_PACKED
 
+#define STATISTICS_HIGH   (STATISTICS_BITS - STATISTICS_LOW) /* bits of the upper limb */
+#define STATISTICS_LIMBS  (TY_SUMS ? TY_SUMS > 1 ? STATISTICS_LIMBS_MOST : 2 : 0)
+#define STATISTICS_SPREAD (TY_PACKED < 32 ? 32 / TY_PACKED - 1 : 0)
+
+/* What a work-item adds to and by. */
 typedef struct statistics_packed {
     TY_GLOBAL const ty_u8 *axis;
     ty_bins bins;
     ty_cell_map map;
     ty_lookup lookup;
     statistics_how how;
-    statistics_table table;
-    ty_u32 run;
-    statistics_term all;
+    float high, low;            /* adding one rounds to a limb's unit */
+    float unit;                 /* 2^(STATISTICS_BITS-E) */
+    ty_u32 high_bias, low_bias; /* what is taken from their bits */
+    ty_u32 crowd, turns;        /* whether there was one, and how many turns had none */
+    TY_LOCAL ty_u32 *table;     /* its copy */
+    ty_u32 plane;
 } statistics_packed;
+
+/* Values of one cell: their number, limbs, largest key and largest complement of a key. */
+typedef struct statistics_few {
+    ty_u32 n, limbs[STATISTICS_LIMBS_MOST], max, min;
+} statistics_few;
+
+TY_FN void statistics_packed_scale(statistics_packed *p, int e)
+{
+    const ty_u32 rounder = 0x4b400000u; /* 1.5 * 2^23 */
+    int zeros = e < -70, in = e <= 100;
+    e = zeros ? 0 : e;
+    ty_u32 high = in ? rounder + ((ty_u32)(e - STATISTICS_HIGH) << 23) : 0x7fc00000u,
+           low = in ? rounder + ((ty_u32)(e - STATISTICS_BITS) << 23) : 0x7fc00000u;
+    p->high = TY_AS_FLOAT(high);
+    p->low = TY_AS_FLOAT(low);
+    p->unit = TY_AS_FLOAT(in ? (ty_u32)(STATISTICS_BITS - e + 127) << 23 : 0);
+    p->high_bias = high - (1u << STATISTICS_HIGH);
+    p->low_bias = low - (1u << (STATISTICS_LOW - 1));
+    if (TY_SUMS && zeros)
+        p->how.limit = TY_AS_FLOAT(1);
+}
+
+/* Where a cell's words are in a plane: cells of any equal distance are in different banks. */
+TY_FN ty_u32 statistics_packed_at(ty_u32 cell)
+{
+    return (cell ^ (cell >> 5 & STATISTICS_SPREAD)) * TY_PACKED;
+}
 
 TY_FN ty_u32 statistics_packed_cell(ty_u32 x, const statistics_packed *p)
 {
@@ -22,30 +70,94 @@ TY_FN ty_u32 statistics_packed_cell(ty_u32 x, const statistics_packed *p)
            TY_AXIS_BIAS(TY_BINNING_0);
 }
 
-/* Returns whether the value was rare, and is not added yet. */
-TY_FN ty_u32 statistics_packed_add(ty_u32 x, ty_u32 value, statistics_packed *p)
+/* The limbs of a value that is usual, by the sizes of what rounding to them left; else of 0, until
+ * statistics_packed_rare. */
+TY_FN statistics_few statistics_packed_of(ty_u32 bits, const statistics_packed *p, int *usual)
 {
-    int usual;
-    ty_u32 cell = statistics_packed_cell(x, p);
-    statistics_term t = statistics_term_of(value, &p->how, &usual);
-    statistics_add(&p->table, cell, &t, &p->run, &p->all);
-    return usual ? 0 : 1;
+    statistics_few one;
+    float v = TY_AS_FLOAT(bits), high = v + p->high, rest = v - (high - p->high);
+    float low = rest + p->low;
+    int is = TY_FABS(v) < p->how.limit;
+    if (TY_SUMS)
+        is &= rest == low - p->low;
+    one.n = 1;
+    if (TY_SUMS) {
+        one.limbs[0] = is ? TY_FLOAT_BITS(low) - p->low_bias : 1u << (STATISTICS_LOW - 1);
+        one.limbs[1] = is ? TY_FLOAT_BITS(high) - p->high_bias : 1u << STATISTICS_HIGH;
+    }
+    if (TY_SUMS > 1) {
+        ty_u32 size = is ? (ty_u32)(TY_FABS(v) * p->unit) : 0;
+        ty_u64 square = (ty_u64)size * size;
+        one.limbs[2] = (ty_u32)square & ((1u << STATISTICS_SQUARE_1) - 1);
+        one.limbs[3] = (ty_u32)(square >> STATISTICS_SQUARE_1) &
+                       ((1u << (STATISTICS_SQUARE_2 - STATISTICS_SQUARE_1)) - 1);
+        one.limbs[4] = (ty_u32)(square >> STATISTICS_SQUARE_2);
+    }
+    one.max = TY_EXTREMES && is ? bits ^ ((ty_u32)((ty_i32)bits >> 31) | 0x80000000u) : 0;
+    one.min = TY_EXTREMES && is ? ~one.max : 0;
+    *usual = is;
+    return one;
 }
 
+/* Adds to a cell; returns whether a word of its limbs wrapped, of which *old says what they were.
+ */
+TY_FN int statistics_packed_put(ty_u32 cell, const statistics_few *few, const statistics_packed *p,
+                                ty_u32 *old)
+{
+    TY_LOCAL ty_u32 *to = p->table + statistics_packed_at(cell);
+    int wrapped = 0;
+    if (TY_EXTREMES) {
+        ty_u32 max = *(volatile TY_LOCAL ty_u32 *)to,
+               min = *(volatile TY_LOCAL ty_u32 *)(to + p->plane);
+        if ((few->max > max) | (few->min > min)) {
+            TY_MAX_LOCAL(to, few->max);
+            TY_MAX_LOCAL(to + p->plane, few->min);
+        }
+        to += 2 * p->plane;
+    }
+    TY_ADD_LOCAL(to, few->n);
+    TY_UNROLL
+    for (int k = 0; k < STATISTICS_LIMBS; k++)
+        old[k] = TY_ADD_LOCAL(to + (k + 1) * p->plane, few->limbs[k]);
+    TY_UNROLL
+    for (int k = 0; k < STATISTICS_LIMBS; k++)
+        wrapped |= old[k] + few->limbs[k] < old[k];
+    return wrapped;
+}
+
+/* Notes the words that wrapped. */
+TY_FN void statistics_packed_wrap(ty_u32 cell, const statistics_few *few,
+                                  const statistics_packed *p, const ty_u32 *old)
+{
+    ty_u32 slot = ty_slot_of_cell(cell, p->bins.bins);
+    TY_UNROLL
+    for (int k = 0; k < STATISTICS_LIMBS; k++)
+        if (old[k] + few->limbs[k] < old[k])
+            TY_ADD_WIDE(p->how.rare + (STATISTICS_WRAPS + k) * p->how.slots + slot, 1);
+}
+
+/* Adds a value that was not usual, which has been counted as 0. */
 TY_FN void statistics_packed_rare(ty_u32 x, ty_u32 value, const statistics_packed *p)
 {
-    ty_u32 cell = statistics_packed_cell(x, p);
-    statistics_term t = statistics_rare(value, ty_slot_of_cell(cell, p->bins.bins), &p->how);
-    statistics_put(&p->table, cell, &t);
-}
-
-/* A bit for each that was rare. */
-TY_FN ty_u32 statistics_packed_vector(uint4 x, uint4 v, statistics_packed *p)
-{
-    ty_u32 rare = statistics_packed_add(x.x, v.x, p);
-    rare |= statistics_packed_add(x.y, v.y, p) << 1;
-    rare |= statistics_packed_add(x.z, v.z, p) << 2;
-    return rare | statistics_packed_add(x.w, v.w, p) << 3;
+    ty_u32 cell = statistics_packed_cell(x, p), slot = ty_slot_of_cell(cell, p->bins.bins);
+    statistics_term t = statistics_rare(value, slot, &p->how);
+    TY_LOCAL ty_u32 *to = p->table + statistics_packed_at(cell);
+    if (TY_EXTREMES && t.n) {
+        TY_MAX_LOCAL(to, t.max);
+        TY_MAX_LOCAL(to + p->plane, t.min);
+    }
+    to += STATISTICS_KEY_WORDS * 2 * p->plane;
+    if (t.n)
+        return;
+    TY_ADD_LOCAL(to, ~0u); /* it is not counted: away with it */
+    if (TY_SUMS) {
+        ty_u32 low = 1u << (STATISTICS_LOW - 1), high = 1u << STATISTICS_HIGH;
+        TY_GLOBAL ty_u64 *wraps = p->how.rare + STATISTICS_WRAPS * p->how.slots + slot;
+        if (TY_ADD_LOCAL(to + p->plane, 0 - low) < low)
+            TY_ADD_WIDE(wraps, ~(ty_u64)0);
+        if (TY_ADD_LOCAL(to + 2 * p->plane, 0 - high) < high)
+            TY_ADD_WIDE(wraps + p->how.slots, ~(ty_u64)0);
+    }
 }
 
 /* Vector q of values, which are aligned as words. */
@@ -62,34 +174,223 @@ TY_FN uint4 statistics_packed_values(TY_GLOBAL const ty_u32 *heavy, ty_u32 q, in
     return v;
 }
 
-/* `turn` vectors from q on, `step` apart. A value that is rare waits for the others, and is read
- * again: the code for it stands here once. */
-#define STATISTICS_TURN(turn)                                                                      \
-    for (; q + ((turn)-1) * step < vectors; q += (turn)*step) {                                    \
-        uint4 x[turn], v[turn];                                                                    \
-        ty_u32 rare = 0;                                                                           \
-        TY_UNROLL                                                                                  \
-        for (ty_u32 k = 0; k < (turn); k++) {                                                      \
-            x[k] = ((TY_GLOBAL const uint4 *)light)[q + k * step];                                 \
-            v[k] = statistics_packed_values(heavy, q + k * step, aligned);                         \
-        }                                                                                          \
-        TY_UNROLL                                                                                  \
-        for (ty_u32 k = 0; k < (turn); k++)                                                        \
-            rare |= statistics_packed_vector(x[k], v[k], &p) << 4 * k;                             \
-        TY_ROLLED                                                                                  \
-        for (ty_u32 k = 0; rare; k++, rare >>= 1) {                                                \
-            ty_u64 at = 4 * (ty_u64)(q + k / 4 * step) + k % 4;                                    \
-            if (rare & 1)                                                                          \
-                statistics_packed_rare(light[at], heavy[at], &p);                                  \
-        }                                                                                          \
+#if TY_WARP == 32 && TY_PACKED < 8
+#define STATISTICS_CROWDS  1
+#define STATISTICS_CROWD   16 /* lanes in two cells that it pays to put together first, */
+#define STATISTICS_SECOND  4  /* of which so many are in the second, or only the first counts */
+#define STATISTICS_NO_CELL ~0u
+#define STATISTICS_LOOK    4 /* turns; where there is no crowd, one of them looks for one */
+
+TY_FN ty_u32 statistics_warp_sum(ty_u32 x)
+{
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(0xffffffffu, x);
+#else
+    for (ty_u32 d = 1; d < 32; d *= 2)
+        x += TY_SHUFFLE(x, (TY_LID & 31) ^ d);
+    return x;
+#endif
+}
+
+TY_FN ty_u32 statistics_warp_max(ty_u32 x)
+{
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(0xffffffffu, x);
+#else
+    for (ty_u32 d = 1; d < 32; d *= 2) {
+        ty_u32 other = TY_SHUFFLE(x, (TY_LID & 31) ^ d);
+        x = other > x ? other : x;
     }
+    return x;
+#endif
+}
+
+TY_FN void statistics_few_join(statistics_few *all, const statistics_few *one)
+{
+    all->n += one->n;
+    TY_UNROLL
+    for (int k = 0; k < STATISTICS_LIMBS; k++)
+        all->limbs[k] += one->limbs[k];
+    all->max = one->max > all->max ? one->max : all->max;
+    all->min = one->min > all->min ? one->min : all->min;
+}
+
+/* A warp's, in every lane. */
+TY_FN void statistics_few_of_warp(statistics_few *all)
+{
+    all->n = statistics_warp_sum(all->n);
+    TY_UNROLL
+    for (int k = 0; k < STATISTICS_LIMBS; k++)
+        all->limbs[k] = statistics_warp_sum(all->limbs[k]);
+    if (TY_EXTREMES) {
+        all->max = statistics_warp_max(all->max);
+        all->min = statistics_warp_max(all->min);
+    }
+}
+
+/* Whether many of a warp's samples are of two cells, and which. Asked of one sample of each lane,
+ * at four places in turn: samples may alternate, or vectors differ. */
+TY_FN int statistics_is_crowd(const ty_u32 *x, const statistics_packed *p, ty_u32 *cells)
+{
+    enum { last = 4 * (TY_PACKED_AHEAD - 1) };
+    ty_u32 one = TY_LID & 2 ? x[last] : x[0], next = TY_LID & 2 ? x[last + 1] : x[1], same;
+    ty_u32 cell = statistics_packed_cell(TY_LID & 1 ? next : one, p);
+    cells[0] = TY_SHUFFLE(cell, 0);
+    same = TY_BALLOT(cell == cells[0]);
+    cells[1] = TY_SHUFFLE(cell, TY_SET_BITS(same & ~(same + 1)));
+    ty_u32 first = TY_SET_BITS(same), second = TY_SET_BITS(TY_BALLOT(cell == cells[1]) & ~same);
+    if (second < STATISTICS_SECOND)
+        cells[1] = STATISTICS_NO_CELL;
+    return first + second >= STATISTICS_CROWD;
+}
+
+/* As statistics_packed_some of a turn's samples, but adds those of two cells only, put together
+ * first by the work-item and by the warp; *others gets a bit for each sample that is of neither, if
+ * its limbs are too many to be added here. */
+TY_FN ty_u32 statistics_packed_crowd(const ty_u32 *x, const ty_u32 *v, const ty_u32 *cells,
+                                     const statistics_packed *p, ty_u32 *others)
+{
+    statistics_few all[2] = {{0}, {0}};
+    ty_u32 rare = 0, old[STATISTICS_LIMBS_MOST], lane = TY_LID & 31;
+    TY_UNROLL
+    for (ty_u32 k = 0; k < 4 * TY_PACKED_AHEAD; k++) {
+        int usual;
+        ty_u32 cell = statistics_packed_cell(x[k], p);
+        statistics_few one = statistics_packed_of(v[k], p, &usual);
+        rare |= usual ? 0 : 1u << k;
+        if (cell == cells[0])
+            statistics_few_join(&all[0], &one);
+        else if (cell == cells[1])
+            statistics_few_join(&all[1], &one);
+        else if (STATISTICS_LIMBS > 2)
+            *others |= 1u << k;
+        else if (statistics_packed_put(cell, &one, p, old))
+            statistics_packed_wrap(cell, &one, p, old);
+    }
+    statistics_few_of_warp(&all[0]);
+    if (lane == 0 && statistics_packed_put(cells[0], &all[0], p, old))
+        statistics_packed_wrap(cells[0], &all[0], p, old);
+    if (cells[1] == STATISTICS_NO_CELL)
+        return rare;
+    statistics_few_of_warp(&all[1]);
+    if (lane == 1 && statistics_packed_put(cells[1], &all[1], p, old))
+        statistics_packed_wrap(cells[1], &all[1], p, old);
+    return rare;
+}
+#else
+#define STATISTICS_CROWDS 0
+#endif
+
+/* Adds n samples' values; returns a bit for each that was not usual. */
+TY_FN ty_u32 statistics_packed_some(const ty_u32 *x, const ty_u32 *v, int n,
+                                    const statistics_packed *p)
+{
+    statistics_few few[4];
+    ty_u32 cells[4], old[4][STATISTICS_LIMBS_MOST], rare = 0;
+    int wrapped = 0;
+    TY_UNROLL
+    for (int k = 0; k < n; k++) {
+        int usual;
+        cells[k] = statistics_packed_cell(x[k], p);
+        few[k] = statistics_packed_of(v[k], p, &usual);
+        rare |= usual ? 0 : 1u << k;
+    }
+    TY_UNROLL
+    for (int k = 0; k < n; k++)
+        wrapped |= statistics_packed_put(cells[k], &few[k], p, old[k]);
+    if (wrapped) {
+        TY_UNROLL
+        for (int k = 0; k < n; k++)
+            statistics_packed_wrap(cells[k], &few[k], p, old[k]);
+    }
+    return rare;
+}
+
+/* `vectors` vectors from q on, `step` apart; `together`: a whole warp has them. What waits for the
+ * others is read again. */
+TY_FN void statistics_packed_turn(TY_GLOBAL const ty_u32 *light, TY_GLOBAL const ty_u32 *heavy,
+                                  ty_u32 q, ty_u32 step, ty_u32 vectors, int aligned, int together,
+                                  statistics_packed *p)
+{
+    enum { some = TY_SUMS > 1 ? 2 : 4 };
+    ty_u32 x[4 * TY_PACKED_AHEAD], v[4 * TY_PACKED_AHEAD], rare = 0, others = 0;
+    TY_UNROLL
+    for (ty_u32 k = 0; k < vectors; k++) {
+        uint4 own = ((TY_GLOBAL const uint4 *)light)[q + k * step],
+              other = statistics_packed_values(heavy, q + k * step, aligned);
+        x[4 * k] = own.x, x[4 * k + 1] = own.y, x[4 * k + 2] = own.z, x[4 * k + 3] = own.w;
+        v[4 * k] = other.x, v[4 * k + 1] = other.y, v[4 * k + 2] = other.z;
+        v[4 * k + 3] = other.w;
+    }
+#if STATISTICS_CROWDS
+    ty_u32 cells[2];
+    if (together && (p->crowd || p->turns++ % STATISTICS_LOOK == 0))
+        p->crowd = statistics_is_crowd(x, p, cells);
+    if (together && p->crowd)
+        rare = statistics_packed_crowd(x, v, cells, p, &others);
+#endif
+    if (!(together && p->crowd)) {
+        TY_UNROLL
+        for (ty_u32 k = 0; k < 4 * vectors; k += some)
+            rare |= statistics_packed_some(x + k, v + k, some, p) << k;
+    }
+    TY_ROLLED
+    for (ty_u32 rest = rare | others; rest; rest &= rest - 1) {
+        ty_u32 bit = rest & (0 - rest), k = TY_SET_BITS(bit - 1);
+        ty_u64 at = 4 * (ty_u64)(q + k / 4 * step) + k % 4;
+        ty_u32 one = light[at], value = heavy[at];
+        if (STATISTICS_CROWDS && (others & bit))
+            statistics_packed_some(&one, &value, 1, p);
+        if (rare & bit)
+            statistics_packed_rare(one, value, p);
+    }
+}
+
+/* The copies of a slot's words into the group's partial. */
+TY_FN void statistics_packed_leave(TY_LOCAL const ty_u32 *table, ty_u32 plane, ty_u32 slot,
+                                   ty_u32 slots, TY_GLOBAL ty_u32 *out)
+{
+    ty_u32 cell = ty_cell_of_slot(slot, slots - TY_SLOT_EXTRA);
+    ty_u32 n = 0, max = 0, min = 0;
+    ty_u64 sums[STATISTICS_LIMBS_MOST] = {0};
+    for (ty_u32 j = 0; j < TY_PACKED && cell < slots - TY_SLOT_EXTRA + TY_CELLS_EXTRA; j++) {
+        TY_LOCAL const ty_u32 *from = table + statistics_packed_at(cell) + j;
+        if (TY_EXTREMES) {
+            max = from[0] > max ? from[0] : max;
+            min = from[plane] > min ? from[plane] : min;
+            from += 2 * plane;
+        }
+        n += from[0];
+        for (int k = 0; k < STATISTICS_LIMBS; k++)
+            sums[k] += from[(k + 1) * plane];
+    }
+    if (TY_EXTREMES) {
+        out[slot] = max;
+        out[slots + slot] = min;
+        out += 2 * slots;
+    }
+    out[slot] = n;
+    out += slots + slot;
+    if (TY_SUMS) {
+        ty_u64 bias = ((ty_u64)1 << STATISTICS_BITS) + (1u << (STATISTICS_LOW - 1));
+        ty_wide sum = {sums[0] + (sums[1] << STATISTICS_LOW) - n * bias, 0};
+        statistics_words(out, slots, 2, sum);
+        out += 2 * slots;
+    }
+    if (TY_SUMS > 1) {
+        ty_wide square = {sums[2] + (sums[3] << STATISTICS_SQUARE_1), 0}, top = {sums[4], 0};
+        top = statistics_shifted(top, STATISTICS_SQUARE_2);
+        statistics_words(out, slots, 3, ty_wide_add(square, top));
+    }
+}
 
 /* As statistics_count, by the same arguments: rows follow each other without a gap. */
 TY_KERNEL_DENSE(TY_PACKED_GROUP, 1) statistics_count_packed(STATISTICS_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
     ty_u32 lid = TY_LID, here = TY_GROUP / parts, part = TY_GROUP - here * parts;
-    ty_u32 bins = slots - TY_SLOT_EXTRA, plane = (bins + TY_CELLS_EXTRA) * TY_PACKED;
+    ty_u32 bins = slots - TY_SLOT_EXTRA;
+    ty_u32 plane = ((bins + TY_CELLS_EXTRA + STATISTICS_SPREAD) & ~STATISTICS_SPREAD) * TY_PACKED;
     ty_u64 b = (first + here) / actives;
     ty_i64 number = ty_channel_of(axis, first + here - b * actives);
     ty_u32 n = (ty_u32)(end - begin);
@@ -98,7 +399,9 @@ TY_KERNEL_DENSE(TY_PACKED_GROUP, 1) statistics_count_packed(STATISTICS_ARGS TY_L
     TY_GLOBAL const ty_u32 *heavy = (TY_GLOBAL const ty_u32 *)(TY_GRID_AT(values, b, 0, 0) +
                                                                value_channel * number + begin * 4);
     ty_u32 head = (ty_u32)((0 - (ty_u64)light) & 15) / 4;
-    statistics_packed p = {0};
+    statistics_packed p;
+    if ((flags & STATISTICS_AGAIN) && statistics_guess_holds(totals + state_at))
+        return;
     p.axis = axis;
     p.bins = *(TY_GLOBAL const ty_bins *)axis;
     p.map = *(TY_GLOBAL const ty_cell_map *)(axis + TY_AXIS_MAP);
@@ -106,11 +409,13 @@ TY_KERNEL_DENSE(TY_PACKED_GROUP, 1) statistics_count_packed(STATISTICS_ARGS TY_L
     p.how = statistics_begin(given, flags, totals + state_at);
     p.how.slots = slots;
     p.how.cells = totals + cells_at + (ty_u64)here * slots * STATISTICS_CELL;
-    p.how.rare = rare + rare_at + (ty_u64)here * slots * STATISTICS_RARE_WORDS;
-    p.table.plane = plane;
-    p.table.step = TY_PACKED;
-    p.table.keys = (TY_LOCAL statistics_key *)ty_local + (lid & (TY_PACKED - 1));
-    p.table.words = ty_local + 2 * STATISTICS_KEY_WORDS * plane + (lid & (TY_PACKED - 1));
+    p.how.rare = statistics_rare_of(rare + rare_at, here, part, rare_copies, slots);
+    p.how.late = rare + rare_at - STATISTICS_LATE_MOST;
+    p.how.first = here * slots;
+    p.plane = plane;
+    p.table = ty_local + (lid & (TY_PACKED - 1));
+    p.crowd = p.turns = 0;
+    statistics_packed_scale(&p, statistics_exponent(given, flags, totals + state_at));
     for (ty_u32 k = lid; k < STATISTICS_WORDS * plane; k += TY_PACKED_GROUP)
         ty_local[k] = 0;
     TY_BARRIER();
@@ -119,24 +424,48 @@ TY_KERNEL_DENSE(TY_PACKED_GROUP, 1) statistics_count_packed(STATISTICS_ARGS TY_L
     ty_u32 step = parts * TY_PACKED_GROUP, q = part * TY_PACKED_GROUP + lid;
     for (ty_u32 j = q; j < loose; j += step) {
         ty_u32 i = j < head ? j : vectors * 4 + j;
-        if (statistics_packed_add(light[i], heavy[i], &p))
-            statistics_packed_rare(light[i], heavy[i], &p);
+        ty_u32 x = light[i], v = heavy[i];
+        if (statistics_packed_some(&x, &v, 1, &p))
+            statistics_packed_rare(x, v, &p);
     }
     light += head;
     heavy += head;
     int aligned = ((ty_u64)heavy & 15) == 0;
-    STATISTICS_TURN(TY_PACKED_AHEAD)
-    STATISTICS_TURN(1)
-    statistics_put(&p.table, p.run, &p.all);
+    for (; (q | 31) + (TY_PACKED_AHEAD - 1) * step < vectors; q += TY_PACKED_AHEAD * step)
+        statistics_packed_turn(light, heavy, q, step, TY_PACKED_AHEAD, aligned, 1, &p);
+    for (; q < vectors; q += step)
+        statistics_packed_turn(light, heavy, q, step, 1, aligned, 0, &p);
     TY_BARRIER();
-    for (ty_u32 s = lid; s < slots; s += TY_PACKED_GROUP) {
-        ty_u32 cell = ty_cell_of_slot(s, bins), none = cell >= bins + TY_CELLS_EXTRA;
-        statistics_leave(ty_local, none ? 0 : cell, s, slots, none ? 0 : TY_PACKED, plane,
-                         out + (ty_u64)TY_GROUP * STATISTICS_PARTIAL(slots));
-    }
+    for (ty_u32 s = lid; s < slots; s += TY_PACKED_GROUP)
+        statistics_packed_leave(ty_local, plane, s, slots,
+                                out + (ty_u64)TY_GROUP * STATISTICS_PARTIAL(slots));
     (void)mask, (void)mask_at, (void)mask_batch, (void)mask_row, (void)mask_column, (void)masked;
     (void)flows_at, (void)columns, (void)copies, (void)x0_row, (void)x0_column, (void)values_row;
     (void)values_column;
+}
+#endif
+
+#if !defined(TY_NO_FP64) && TY_PACKED
+/* Adds the values that were put off to the rare ones, whose units are the guess's. */
+TY_KERNEL(256)
+statistics_late(TY_GLOBAL const ty_u64 *totals, ty_u64 state_at, ty_u32 slots,
+                TY_GLOBAL ty_u64 *rare, ty_u64 rare_at, ty_u32 rare_copies TY_LOCAL_ARG)
+{
+    TY_LOCAL_INIT
+    TY_GLOBAL const ty_u64 *state = totals + state_at,
+                           *late = rare + rare_at - STATISTICS_LATE_MOST;
+    int e = statistics_exponent(0, 0, state);
+    ty_u32 finer = (ty_u32)(e - statistics_exponent(0, STATISTICS_GUESSED, state));
+    ty_u32 count = statistics_guess_holds(state) ? (ty_u32)state[STATISTICS_LATE] : 0;
+    double power = ty_power(50 - e);
+    for (ty_u32 i = TY_GROUP * 256 + TY_LID; i < count; i += 256 * STATISTICS_LATE_GROUPS) {
+        ty_u64 one = late[i];
+        ty_u32 entry = (ty_u32)(one >> 32), here = entry / slots;
+        ty_i64 p = (ty_i64)TY_RINT((double)TY_AS_FLOAT((ty_u32)one) * power);
+        TY_GLOBAL ty_u64 *to = statistics_rare_of(rare + rare_at, here, 0, rare_copies, slots);
+        statistics_put_rare((ty_i64)((ty_u64)p << finer), to + (entry - here * slots), slots);
+    }
+    (void)ty_local;
 }
 #endif
 
@@ -153,11 +482,12 @@ TY_FN ty_u32 statistics_largest(uint4 v, ty_u32 largest)
     return largest;
 }
 
-/* As statistics_probe, by the same arguments, of values that follow each other. */
+/* As statistics_probe of values that follow each other: of all, or for a guess of a few. */
 TY_KERNEL(TY_ANY_GROUP)
 statistics_probe_packed(TY_GRID_ARGS(values), ty_i64 channel, TY_GLOBAL const ty_u8 *axis,
                         ty_u64 columns, ty_u64 begin, ty_u64 end, ty_u64 first, ty_u32 actives,
-                        ty_u32 parts, TY_GLOBAL ty_u64 *totals, ty_u64 state_at TY_LOCAL_ARG)
+                        ty_u32 parts, TY_GLOBAL ty_u64 *totals, ty_u64 state_at, ty_u32 stride,
+                        ty_u32 found TY_LOCAL_ARG)
 {
     enum { ahead = 4 };
     TY_LOCAL_INIT
@@ -178,6 +508,8 @@ statistics_probe_packed(TY_GRID_ARGS(values), ty_i64 channel, TY_GLOBAL const ty
         uint4 one = {from[j < head ? j : vectors * 4 + j], 0, 0, 0};
         largest = statistics_largest(one, largest);
     }
+    q *= stride;
+    step *= stride;
     for (; q + (ahead - 1) * step < vectors; q += ahead * step) {
         uint4 v[ahead];
         TY_UNROLL
@@ -193,7 +525,7 @@ statistics_probe_packed(TY_GRID_ARGS(values), ty_i64 channel, TY_GLOBAL const ty
         TY_MAX_LOCAL(&ty_local[0], (ty_u32)(TY_BITS_OF((double)TY_AS_FLOAT(largest)) >> 52));
     TY_BARRIER();
     if (lid == 0 && ty_local[0])
-        TY_MAX_GLOBAL((TY_GLOBAL ty_u32 *)(totals + state_at + STATISTICS_EXPONENT), ty_local[0]);
+        TY_MAX_GLOBAL((TY_GLOBAL ty_u32 *)(totals + state_at + found), ty_local[0]);
     (void)columns, (void)values_row, (void)values_column;
 }
 #endif
