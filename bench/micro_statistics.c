@@ -5,10 +5,11 @@
  * compared with the processor's, bit by bit.
  *
  *     micro_statistics cuda|opencl [-m MI] [-r REPEATS] [-i INPUTS] [-b BINS] [-p PHOTOGRAPH]
- *                      [-c PHOTOGRAPH] [-k TEXT]
+ *                      [-c PHOTOGRAPH] [-k TEXT] [-v VALUES]
  *
  * MI: 2^20 samples (256). INPUTS and BINS: lists separated by commas; the inputs, of samples, are
- * gpu_inputs.h's. Values are uniform around 0. Each is measured with a limit given and without.
+ * gpu_inputs.h's. VALUES: uniform between -1 and 1, or normal. Each is measured with a limit given
+ * and without.
  */
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@
 enum { most_repeats = 31, most_bins = 1 << 20, fields = 6 };
 
 typedef struct bench {
-    const char *name;
+    const char *name, *of;
     tally_context *context, *host;
     ty_device *device;
     void *stream, *queue;
@@ -154,10 +155,11 @@ static void measure(bench *b, const char *input, uint64_t bins, const struct ask
     b->failed |= !right;
     printf(
         "{\"device\":\"%s\",\"name\":\"%s\",\"case\":\"statistics\",\"dtype\":\"f32\",\"n\":%llu,"
-        "\"bins\":%llu,\"data\":\"%s\",\"found\":\"%s\",\"limits\":%s,\"median_s\":%.9f,"
+        "\"bins\":%llu,\"data\":\"%s\",\"values\":\"%s\",\"found\":\"%s\",\"limits\":%s,\"median_"
+        "s\":%.9f,"
         "\"min_s\":%.9f,\"max_s\":%.9f,\"repeats\":%d,\"gbps\":%.2f,\"read_s\":%.9f,"
         "\"fraction_of_read\":%.4f,\"verified\":%s}\n",
-        b->name, b->device->name, (unsigned long long)b->n, (unsigned long long)bins, input,
+        b->name, b->device->name, (unsigned long long)b->n, (unsigned long long)bins, input, b->of,
         ask->name, limited ? "true" : "false", median, seconds[0], seconds[b->repeats - 1],
         b->repeats, (double)b->n * 8 / median * 1e-9, b->read, b->read / median,
         right ? "true" : "false");
@@ -185,7 +187,18 @@ static void measure_input(bench *b, const char *input, const char *bins_list)
     }
 }
 
-/* Memory, and values: uniform in -1 to 1, the same in every run. */
+/* The same in every run. */
+static void draw_values(bench *b, float *to)
+{
+    const double pi = acos(-1);
+    const int normal = !strcmp(b->of, "normal");
+    for (uint64_t i = 0; i < b->n; i++) {
+        const double u = random_unit();
+        to[i] = (float)(normal ? sqrt(-2 * log1p(-u)) * cos(pi * random_unit()) : 2 * u - 1);
+        b->limit = fmax(b->limit, fabs((double)to[i]));
+    }
+}
+
 static void prepare(bench *b)
 {
     const ty_device_ops *ops = b->device->ops;
@@ -203,10 +216,7 @@ static void prepare(bench *b)
     }
     if (!(b->block = malloc(b->n * 8)))
         exit(1);
-    for (uint64_t i = b->n; i < 2 * b->n; i++) {
-        b->block[i] = (float)(2 * random_unit() - 1);
-        b->limit = fmax(b->limit, fabs((double)b->block[i]));
-    }
+    draw_values(b, b->block + b->n);
     must(ops->upload(b->device, b->queue, b->values, 0, b->block + b->n, b->n * 4, &error), &error);
     must(ops->wait(b->device, b->queue, &error), &error);
 }
@@ -215,7 +225,8 @@ int main(int argc, char **argv)
 {
     const char *inputs = "uniform,zeros,sorted,camera,normal,lognormal,gridded,ninety,two,walk",
                *bins = "100,4096,65536";
-    bench b = {.name = argc > 1 ? argv[1] : "", .n = UINT64_C(256) << 20, .repeats = 7};
+    bench b = {
+        .name = argc > 1 ? argv[1] : "", .of = "uniform", .n = UINT64_C(256) << 20, .repeats = 7};
     tally_context_options o = TALLY_CONTEXT_OPTIONS_INIT;
     tally_error error = {""};
     for (int i = 2; i + 1 < argc; i += 2) {
@@ -238,6 +249,9 @@ int main(int argc, char **argv)
         case 'c':
             b.files.camera = gpu_read_photograph(argv[i + 1]);
             break;
+        case 'v':
+            b.of = argv[i + 1];
+            break;
         case 'k':
             b.files.book = gpu_read_file(argv[i + 1]);
             break;
@@ -245,6 +259,10 @@ int main(int argc, char **argv)
             fprintf(stderr, "micro_statistics: %s is no option\n", argv[i]);
             return 2;
         }
+    }
+    if (strcmp(b.of, "uniform") && strcmp(b.of, "normal")) {
+        fprintf(stderr, "micro_statistics: values are uniform or normal, not %s\n", b.of);
+        return 2;
     }
     if (b.repeats < 1 || b.repeats > most_repeats || !b.n)
         return 2;
