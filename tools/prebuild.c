@@ -8,10 +8,11 @@
  * Which kernels: plans of every dtype and kind of axis over numbers of bins and samples are
  * resolved as on a device of the architecture, and what `auto` takes is compiled; so are weighted
  * sums and joint tables of float samples, and what counts samples with a mask or not packed, or
- * adds them to an output in device memory. Uneven edges would be two thirds of all: lookup tables
- * in local memory are in it for the usual types, else the search, and of the other types only what
- * takes any layout. NVRTC is opened as at run time; without it no file is made, which is said and
- * is no failure. What was compiled before comes from the cache ($TALLY_CACHE_DIR).
+ * adds them to an output in device memory, and as PTX statistics of float values. Uneven edges
+ * would be two thirds of all: lookup tables in local memory are in it for the usual types, else the
+ * search, and of the other types only what takes any layout. NVRTC is opened as at run time;
+ * without it no file is made, which is said and is no failure. What was compiled before comes from
+ * the cache ($TALLY_CACHE_DIR).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@
 #include "gpu/method.h"
 #include "gpu/kernels_file.h"
 #include "gpu/order.h"
+#include "gpu/statistics.h"
 #include "gpu/call.h"
 #include "plan/cost.h"
 #include "plan/registry.h"
@@ -193,6 +195,43 @@ static void add_joint(tally_context *context, ty_target target, tally_dtype dtyp
     add_others(context, target, &o);
 }
 
+/* Of a plan of statistics as it stands. */
+static void add_wishes(tally_context *context, ty_target target, const tally_plan *plan)
+{
+    const tally_dtype value = plan->options.dtypes[0];
+    const ty_statistics_wish wishes[] = {
+        {value, 1, 0}, {value, 2, 0}, {value, 0, 1}, {value, 2, 1}};
+    ty_defines o;
+    for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
+        ty_statistics_options(plan, context->state, &wishes[i], &o);
+        add(target, plan->method->backend, o.text);
+    }
+}
+
+/* Statistics of values by bins, of float samples and values of one type, which need memory of a
+ * large device; edges are searched, or proven as even ones. */
+static void add_statistics(tally_context *context, ty_target target, tally_dtype dtype,
+                           uint64_t bins, const double *edges)
+{
+    tally_plan_options options = {
+        .struct_size = sizeof options, .dimensions = 1, .method = "views"};
+    tally_plan *plan = NULL;
+    options.dtypes[0] = dtype;
+    options.axes[0] = edges ? tally_axis_edges(bins, edges) : tally_axis_even(bins, 0, 1);
+    if (ty_plan_resolve(context, &options, 0, &plan, NULL))
+        return;
+    ty_axis *axis = &plan->axes[0];
+    plan->method = &ty_statistics_kernels;
+    add_wishes(context, target, plan);
+    if (ty_float32_serves(dtype)) {
+        axis->proof = TY_PROVEN_F32;
+        add_wishes(context, target, plan);
+        axis->map.tie = 1;
+        add_wishes(context, target, plan);
+    }
+    tally_plan_destroy(plan);
+}
+
 static void add_target(ty_target target, const double *edges)
 {
     ty_device device = ty_device_virtual(target.is_ptx ? ptx_like : target.arch);
@@ -211,6 +250,11 @@ static void add_target(ty_target target, const double *edges)
             add_plans(&context, target, (tally_dtype)dtype, bins, edges);
         for (uint64_t bins = 10; bins <= 4096 && dtype >= TALLY_F32; bins *= 2)
             add_joint(&context, target, (tally_dtype)dtype, bins);
+        for (uint64_t bins = 1; bins <= 1 << 17 && target.is_ptx && dtype >= TALLY_F32;
+             bins = bins * 9 / 8 + 1) {
+            add_statistics(&context, target, (tally_dtype)dtype, bins, NULL);
+            add_statistics(&context, target, (tally_dtype)dtype, bins, edges);
+        }
         ty_defines o;
         ty_order_options(&device, (tally_dtype)dtype, &o);
         add(target, &ty_order_kernels, o.text);
