@@ -19,13 +19,13 @@ RANKS, NETWORK = 1000, 10e9
 
 
 def several():
-    return lines.read(lines.newest(r"h100x2-several-.*\.jsonl"))
+    return lines.read(lines.newest(r"h200x2-several-.*\.jsonl"))
 
 
 def parts():
     """Seconds of one and of all GPUs, by bins and bytes on each; into a GPU's memory."""
     return {(line["way"].split(",")[0], line["bins"], line["bytes_each"]): line["min_s"]
-            for line in lines.read(lines.newest(r"h100x2-parts-.*\.jsonl")) if line["way"].endswith("to a device")}
+            for line in lines.read(lines.newest(r"h200x2-parts-.*\.jsonl")) if line["way"].endswith("to a device")}
 
 
 def scaled():
