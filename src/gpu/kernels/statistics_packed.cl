@@ -41,6 +41,8 @@ typedef struct statistics_few {
     ty_u32 n, limbs[STATISTICS_LIMBS_MOST], max, min;
 } statistics_few;
 
+/* What values are rounded and scaled by. Where floats are too large or too small for that, all of
+ * them are rare, but for zeros among the small. */
 TY_FN void statistics_packed_scale(statistics_packed *p, int e)
 {
     const ty_u32 rounder = 0x4b400000u; /* 1.5 * 2^23 */
@@ -70,8 +72,9 @@ TY_FN ty_u32 statistics_packed_cell(ty_u32 x, const statistics_packed *p)
            TY_AXIS_BIAS(TY_BINNING_0);
 }
 
-/* The limbs of a value that is usual, by the sizes of what rounding to them left; else of 0, until
- * statistics_packed_rare. */
+/* The limbs of a value. Adding 1.5 * 2^23 units rounds to a limb's unit, and leaves the limb in the
+ * sum's low bits. A value that is not usual, for bits are left or it is beyond the limit, counts as
+ * 0 until statistics_packed_rare. */
 TY_FN statistics_few statistics_packed_of(ty_u32 bits, const statistics_packed *p, int *usual)
 {
     statistics_few one;
@@ -99,8 +102,7 @@ TY_FN statistics_few statistics_packed_of(ty_u32 bits, const statistics_packed *
     return one;
 }
 
-/* Adds to a cell; returns whether a word of its limbs wrapped, of which *old says what they were.
- */
+/* Adds to a cell; returns whether a limb's word wrapped. *old is what these words were. */
 TY_FN int statistics_packed_put(ty_u32 cell, const statistics_few *few, const statistics_packed *p,
                                 ty_u32 *old)
 {
