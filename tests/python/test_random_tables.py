@@ -241,11 +241,16 @@ def check(random, said, made, rows):
         assert histogram["counts"] == want.ravel().tolist(), pair
 
 
+class NotBuilt(Exception):
+    """The command was built without what a table is compressed by."""
+
+
 @pytest.mark.parametrize("kind, writer", [(kind, writer) for kind, writers in WRITERS.items() for writer in writers])
 def test_as_written(command, tmp_path, kind, writer):  # noqa: F811
     by = writer.__name__.split("_")[-1]
     if not NEEDED[by]:
         pytest.skip(f"without {by}")
+    counted = 0
     for case in range(CASES):
         random = np.random.default_rng([SEED, case, *writer.__name__.encode()])
         made, rows = make(random, kind)
@@ -256,7 +261,15 @@ def test_as_written(command, tmp_path, kind, writer):  # noqa: F811
         def said(*arguments):
             print(path, *arguments)
             done = subprocess.run((*command, path, *arguments, "--device", "cpu", "-f", "json"), capture_output=True, text=True)
+            if done.returncode == 3 and "this build has no" in done.stderr:
+                raise NotBuilt(done.stderr)
             assert done.returncode == 0, done.stderr
             return json.loads(done.stdout)
 
-        check(random, said, made, rows)
+        try:
+            check(random, said, made, rows)
+            counted += 1
+        except NotBuilt as error:
+            print(error)
+    if not counted:
+        pytest.skip("not built with what reads such tables")
