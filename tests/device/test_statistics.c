@@ -381,18 +381,24 @@ static void check_call(const call *x, const tally_plan *plan, const tally_plan *
         tally_memory_destroy(device, memory[i]);
 }
 
+/* By a plan on the device and one on the host; then the call is dropped. */
+static void check_made(call *x)
+{
+    tally_plan *plan = plan_of(device, &x->c.plan), *reference = plan_of(host, &x->c.plan);
+    if (plan && reference)
+        check_call(x, plan, reference);
+    tally_plan_destroy(plan);
+    tally_plan_destroy(reference);
+    drop_call(x);
+}
+
 static void check_case(uint64_t seed)
 {
     call x;
     make_call(&x, seed);
     if (getenv("TALLY_TEST_VERBOSE"))
         printf("%s, %u of %s\n", x.c.text, x.count, tally_dtype_name(x.values[0].dtype));
-    tally_plan *plan = plan_of(device, &x.c.plan), *reference = plan_of(host, &x.c.plan);
-    if (plan && reference)
-        check_call(&x, plan, reference);
-    tally_plan_destroy(plan);
-    tally_plan_destroy(reference);
-    drop_call(&x);
+    check_made(&x);
 }
 
 /* Packed float32, which have a kernel of their own, at any alignment. */
@@ -428,12 +434,7 @@ static void check_packed(uint64_t bins)
     make_plain(&x, 0);
     x.limits[0] = x.used[0] * 1.5;
     x.options.limits = below(2) && !k.odd ? x.limits : NULL;
-    tally_plan *plan = plan_of(device, &c->plan), *reference = plan_of(host, &c->plan);
-    if (plan && reference)
-        check_call(&x, plan, reference);
-    tally_plan_destroy(plan);
-    tally_plan_destroy(reference);
-    drop_call(&x);
+    check_made(&x);
 }
 
 /* A value of those whose largest is guessed: `way` says what the guess meets. */
@@ -486,14 +487,40 @@ static void check_guess(int way)
     x.values[0] = tally_view_1d(values, TALLY_F32, n);
     x.options.skip_nan = (int32_t)below(2);
     make_plain(&x, 0);
-    tally_plan *plan = plan_of(device, &c->plan), *reference = plan_of(host, &c->plan);
-    if (plan && reference)
-        check_call(&x, plan, reference);
-    tally_plan_destroy(plan);
-    tally_plan_destroy(reference);
-    drop_call(&x);
+    check_made(&x);
     free(samples);
     free(values);
+}
+
+/* As many arguments as a kernel can have. */
+static void check_most_dimensions(void)
+{
+    enum { n = 300 };
+    static float samples[TALLY_MAX_DIMENSIONS][n], values[n];
+    static unsigned char there[n];
+    call x = {.count = 1, .options = TALLY_STATISTICS_OPTIONS_INIT};
+    random_case *c = &x.c;
+    snprintf(c->text, sizeof c->text, "%d dimensions", TALLY_MAX_DIMENSIONS);
+    c->plan =
+        (tally_plan_options){.struct_size = sizeof c->plan, .dimensions = TALLY_MAX_DIMENSIONS};
+    c->histograms = 1;
+    for (int d = 0; d < TALLY_MAX_DIMENSIONS; d++) {
+        c->plan.axes[d] = tally_axis_even(2, 0, 1);
+        c->plan.dtypes[d] = TALLY_F32;
+        for (int i = 0; i < n; i++)
+            samples[d][i] = (float)unit();
+        c->views[d] = tally_view_1d(samples[d], TALLY_F32, n);
+    }
+    for (int i = 0; i < n; i++) {
+        values[i] = (float)(2 * unit() - 1);
+        there[i] = below(3) != 0;
+    }
+    c->has_mask = 1;
+    c->mask = tally_view_1d(there, TALLY_U8, n);
+    x.options.mask = &c->mask;
+    x.values[0] = tally_view_1d(values, TALLY_F32, n);
+    make_plain(&x, 0);
+    check_made(&x);
 }
 
 static void check_refusals(void)
@@ -542,6 +569,7 @@ int main(int argc, char **argv)
     state = seed;
     for (int way = 0; way < 7 && !failures; way++)
         check_guess(way);
+    check_most_dimensions();
     for (int i = 0; i < cases && failures < 20; i++) {
         state = seed + (uint64_t)i;
         check_case(next());
