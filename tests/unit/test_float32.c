@@ -186,26 +186,34 @@ static void sweep(uint64_t stride)
     }
 }
 
-/* Axes from zero of which some edges that should be floats came out above them. */
+/*
+ * Axes from zero of which some edges that should be floats came out above them. Drawn axes are so
+ * once in forty, so the first ones are such axes for certain.
+ */
 static void check_ties(int count)
 {
     static const double ends[] = {1, 256, 65536, 0.5, 1000, 3, 100};
-    int made = 0, ties = 0, unproved = 0;
+    static const uint64_t tied[] = {64812, 92728, 100704, 104692, 8980, 20944, 4992};
+    const int known = sizeof tied / sizeof *tied;
+    int ties = 0, unproved = 0;
     for (int i = 0; i < count; i++) {
         subject s;
-        tally_axis axis = tally_axis_even(1 + next() % 120000, 0, ends[next() % 7]);
+        uint64_t bins = i < known ? tied[i] : 1 + next() % 120000;
+        tally_axis axis = tally_axis_even(bins, 0, ends[i < known ? i : (int)(next() % 7)]);
         axis.last = next() % 2 ? TALLY_LAST_CLOSED : TALLY_LAST_OPEN;
-        if (!make(axis, &s))
+        if (!make(axis, &s)) {
+            fprintf(stderr, "FAILED: ties: %llu bins are not even\n", (unsigned long long)bins);
+            failed++;
             continue;
-        made++;
+        }
         unproved += !s.proved;
         if (s.proved == 2 && ties++ < 40)
             check_all_edges(&s);
         ty_axis_clear(&s.axis);
     }
-    printf("%d axes from zero, %d by ties, %d unproved\n", made, ties, unproved);
-    if (made < count / 2 || !ties || unproved > made / 10) {
-        fprintf(stderr, "FAILED: ties: %d of %d axes, %d unproved\n", ties, made, unproved);
+    printf("%d axes from zero, %d by ties, %d unproved\n", count, ties, unproved);
+    if (ties < known || unproved > count / 5) {
+        fprintf(stderr, "FAILED: ties: %d of %d axes, %d unproved\n", ties, count, unproved);
         failed++;
     }
 }
