@@ -72,20 +72,13 @@ static int count_all(cli_job *job)
 }
 
 /* Whether files had better be handed out in chunks: those are added to many bins in place, where a
- * call for all has tables of its own; a device has each channel sent on its own; and --verify adds
- * up weights. */
+ * call for all has tables of its own; and --verify adds up weights. */
 static int wants_chunks(const cli_job *job)
 {
     enum { MOST_BINS = 4 << 20 };
-    tally_device_info device = {.struct_size = sizeof device};
-    if (tally_plan_bins(job->plan) * tally_plan_channels(job->plan) > MOST_BINS)
-        return 1;
-    if (job->by_flows) /* its samples are looked at one by one */
-        return 1;
-    if (job->reference.result && cli_source_weight_dtype(&job->source))
-        return 1;
-    return job->source.channels > 1 && !tally_plan_device(job->plan, &device, NULL) &&
-           device.device != TALLY_DEVICE_CPU;
+    return tally_plan_bins(job->plan) * tally_plan_channels(job->plan) > MOST_BINS ||
+           job->by_flows || /* its samples are looked at one by one */
+           (job->reference.result && cli_source_weight_dtype(&job->source));
 }
 
 /* Threads that count a file each, 0 for one file after the other by all threads: that is as good

@@ -66,15 +66,30 @@ void ty_source_read(const ty_grid *grid, uint64_t begin, uint64_t count, void *t
         note(grid->failure, begin, status, &error);
 }
 
-void ty_source_channel(const ty_grid *grid, uint64_t channel, uint64_t begin, uint64_t count,
-                       void *to)
+/* Channels of n elements that lie at `pixels`, to their places behind `done` elements. */
+static void part_pixels(const ty_grid *grid, const uint64_t *channels, unsigned some,
+                        const unsigned char *pixels, uint64_t done, uint64_t n,
+                        unsigned char *const *to)
+{
+    ty_grid piece = *grid;
+    piece.source = NULL;
+    piece.data = pixels;
+    piece.columns = n;
+    for (unsigned i = 0; i < some; i++) {
+        unsigned char *at = to[i] + done * grid->size;
+        const void *from = ty_grid_block(&piece, 0, channels[i], 0, n, at);
+        if (from != at)
+            memcpy(at, from, (size_t)(n * grid->size));
+    }
+}
+
+void ty_source_channels(const ty_grid *grid, const uint64_t *channels, unsigned some,
+                        uint64_t begin, uint64_t count, unsigned char *const *to)
 {
     _Alignas(64) unsigned char pixels[16 << 10];
     const uint64_t pixel = (uint64_t)grid->column_stride;
-    ty_grid piece = *grid;
-    unsigned char *at = to;
-    if (pixel == grid->size) {
-        ty_source_read(grid, begin, count, to);
+    if (pixel == grid->size && some == 1) {
+        ty_source_read(grid, begin, count, to[0]);
         return;
     }
     unsigned char *large = pixel > sizeof pixels ? ty_malloc((size_t)pixel) : NULL;
@@ -82,17 +97,13 @@ void ty_source_channel(const ty_grid *grid, uint64_t channel, uint64_t begin, ui
     static const tally_error no_memory = {"out of memory for one element of a view's source"};
     if (!most) {
         note(grid->failure, begin, TALLY_ERROR_MEMORY, &no_memory);
-        memset(to, 0, (size_t)(count * grid->size));
+        for (unsigned i = 0; i < some; i++)
+            memset(to[i], 0, (size_t)(count * grid->size));
     }
-    piece.source = NULL;
-    piece.data = large ? large : pixels;
-    for (uint64_t n; count && most; begin += n, count -= n, at += n * grid->size) {
-        n = count < most ? count : most;
-        ty_source_read(grid, begin, n, large ? large : pixels);
-        piece.columns = n;
-        const void *from = ty_grid_block(&piece, 0, channel, 0, n, at);
-        if (from != at)
-            memcpy(at, from, (size_t)(n * grid->size));
+    for (uint64_t done = 0, n; done < count && most; done += n) {
+        n = count - done < most ? count - done : most;
+        ty_source_read(grid, begin + done, n, large ? large : pixels);
+        part_pixels(grid, channels, some, large ? large : pixels, done, n, to);
     }
     ty_free(large);
 }

@@ -35,9 +35,9 @@ uint64_t ty_source_whole(const tally_source *source, uint64_t element);
 /* Elements [begin, begin + count) of a grid that has a source, all channels of each, to `to`: zeros
  * where that fails or has failed. */
 void ty_source_read(const ty_grid *grid, uint64_t begin, uint64_t count, void *to);
-/* The same of one channel. */
-void ty_source_channel(const ty_grid *grid, uint64_t channel, uint64_t begin, uint64_t count,
-                       void *to);
+/* The same of some channels, each packed at its own place, all from one reading. */
+void ty_source_channels(const ty_grid *grid, const uint64_t *channels, unsigned some,
+                        uint64_t begin, uint64_t count, unsigned char *const *to);
 
 /* The buffers that parts of such grids are read to and used from, one a worker. */
 typedef struct ty_source_buffers {

@@ -142,7 +142,8 @@ const void *ty_grid_block(const ty_grid *g, uint64_t batch, uint64_t channel, ui
                           uint64_t count, void *buffer)
 {
     if (g->source) {
-        ty_source_channel(g, channel, begin, count, buffer);
+        unsigned char *only = buffer;
+        ty_source_channels(g, &channel, 1, begin, count, &only);
         return buffer;
     }
     const unsigned char *from = ty_grid_at(g, batch, begin, channel);
@@ -164,6 +165,17 @@ const void *ty_grid_block(const ty_grid *g, uint64_t batch, uint64_t channel, ui
             from = ty_grid_at(g, batch, begin, channel);
     }
     return buffer;
+}
+
+void ty_grid_blocks(const ty_grid *g, uint64_t batch, const uint64_t *channels, unsigned some,
+                    uint64_t begin, uint64_t count, unsigned char *const *buffers,
+                    const unsigned char **from)
+{
+    if (g->source)
+        ty_source_channels(g, channels, some, begin, count, buffers);
+    for (unsigned i = 0; i < some; i++)
+        from[i] =
+            g->source ? buffers[i] : ty_grid_block(g, batch, channels[i], begin, count, buffers[i]);
 }
 
 /* Repeats a dimension of extent 1 along the samples'. */

@@ -47,5 +47,10 @@ const unsigned char *ty_grid_at(const ty_grid *grid, uint64_t batch, uint64_t el
  * unaligned. */
 const void *ty_grid_block(const ty_grid *grid, uint64_t batch, uint64_t channel, uint64_t begin,
                           uint64_t count, void *buffer);
+/* The same of some channels, each with a buffer; `from` are the addresses. A source is read once.
+ */
+void ty_grid_blocks(const ty_grid *grid, uint64_t batch, const uint64_t *channels, unsigned some,
+                    uint64_t begin, uint64_t count, unsigned char *const *buffers,
+                    const unsigned char **from);
 
 #endif

@@ -135,8 +135,11 @@ tally_status ty_call_report(ty_call *call, uint64_t n, tally_error *error);
 /* The device's seconds from `event` to here, waiting for them, added to *seconds; closes it. */
 tally_status ty_call_seconds(ty_call *call, void *event, double *seconds, tally_error *error);
 
-/* upload.c: samples of the host of histogram h, brought over and counted in batches. */
+/* upload.c: samples of the host of the call's histograms, which are channels of one batch, brought
+ * over and counted in batches. */
 tally_status ty_upload(ty_call *call, tally_error *error);
+/* How many histograms, from h on, one such call counts: the channels of a pixel, read once. */
+uint64_t ty_upload_together(const ty_call *call);
 /* Makes its buffers, pinned memory too, and says how many elements a batch has at most. */
 tally_status ty_upload_reserve(ty_call *call, uint64_t *n, tally_error *error);
 
@@ -147,6 +150,8 @@ tally_status ty_gpu_memory(const ty_job *job, uint64_t *host, uint64_t *device, 
 size_t ty_cell_bytes(const tally_plan *plan);
 /* store.c: sets call->store for histograms [h, h + count). */
 tally_status ty_store_begin(ty_call *call, tally_error *error);
+/* Sets it for the i-th of the histograms alone whose totals are at `all`. */
+void ty_store_one(ty_call *call, const ty_store *all, uint64_t i);
 /* Zeros where nothing has been stored yet, unless it is added to. */
 tally_status ty_store_clear(ty_call *call, tally_error *error);
 /* Starts the copy of what was stored to the host, then waits for it and adds it to the job's

@@ -129,10 +129,11 @@ static tally_status rehearse(ty_call *c, tally_error *error)
     if (status)
         return status;
     c->queue = c->w->queue;
-    c->count = 1;
+    c->count = ty_upload_together(c);
     status = ty_store_begin(c, error);
     if (!status)
         status = ty_upload_reserve(c, &n, error);
+    c->count = 1;
     for (uint32_t d = 0; d < c->plan->options.dimensions; d++)
         c->samples[d] =
             (ty_strided){.memory = c->w->samples, .column = (int64_t)job->samples[d].size};

@@ -95,7 +95,7 @@ static tally_status begin_histograms(ty_call *c, void **event, tally_error *erro
     const ty_gpu_method *method = ty_gpu_method_of(c->plan);
     const int there = job->view_device != TALLY_DEVICE_CPU;
     c->begin = 0;
-    c->count = 1;
+    c->count = there ? 1 : ty_upload_together(c);
     if (there && method->histograms && job->elements) {
         const uint64_t most = method->histograms(c);
         c->count = job->histograms - c->h < most ? job->histograms - c->h : most;

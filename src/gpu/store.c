@@ -87,6 +87,16 @@ tally_status ty_store_begin(ty_call *c, tally_error *error)
     return status;
 }
 
+void ty_store_one(ty_call *c, const ty_store *all, uint64_t i)
+{
+    const uint64_t cells = i * c->plan->slots;
+    c->store = *all;
+    c->store.first += cells;
+    c->store.high_first += all->high_first ? cells : 0;
+    c->store.square_first += cells;
+    c->store.flow_first += i * TY_SLOT_EXTRA;
+}
+
 /* ---- fetching totals ---- */
 
 /* Of a direct job the bins are the output's. */
@@ -157,8 +167,10 @@ tally_status ty_store_clear(ty_call *c, tally_error *error)
     if (!t->fresh)
         return TALLY_OK;
     t->fresh = 0;
+    if (!output->on_device && c->plan->weighted)
+        return TALLY_OK; /* begin_totals has */
     if (!output->on_device)
-        return ty_call_clear(c, t->counts, 0, c->count * ty_totals_words(c->plan) * 8, error);
+        return ty_call_clear(c, t->counts, t->first * 8, c->count * c->plan->slots * 8, error);
     if (output->accumulate)
         return TALLY_OK;
     status = ty_call_clear(c, t->counts, t->first * cell, c->count * bins * cell, error);

@@ -6,6 +6,7 @@
  * is in pinned memory already, without gaps, is sent from where it lies.
  */
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -21,18 +22,19 @@ enum {
     aligned = 64             /* elements: where a piece begins */
 };
 
+enum { most_columns = 256 }; /* of a batch */
+
 /*
- * One histogram's samples on their way. A batch of n elements has column c packed from byte
- * columns[c].at of the workspace's samples on, where the kernels find it. Batches depend on the
- * job's elements and their bytes alone.
+ * Histograms whose samples are on their way together: channels of a pixel. A batch of n elements
+ * has column c packed from byte at[c] of the workspace's samples on, where the kernels find it:
+ * first the channels' samples of each dimension, then the mask, then the weights. Batches depend on
+ * the job's elements and their bytes alone.
  */
 typedef struct ty_load {
-    struct {
-        const ty_grid *grid;
-        uint64_t channel;
-        size_t at;
-    } columns[TALLY_MAX_DIMENSIONS + 2];
-    unsigned count;
+    const ty_grid *grids[most_columns];
+    uint64_t channels[most_columns];
+    size_t at[most_columns];
+    unsigned count, histograms;
     size_t element_bytes; /* of all columns */
     uint64_t batch;
     const ty_grid *mask; /* elements that it leaves out are not sent, of a single column; or NULL */
@@ -64,20 +66,33 @@ static uint64_t least(uint64_t a, uint64_t b)
 /* ---- packing ---- */
 
 /* Those of n samples at `from`, which may be `to`, whose mask is not 0; returns how many. */
-static uint64_t keep(const ty_grid *mask, uint64_t batch, uint64_t begin, uint64_t n, size_t size,
-                     unsigned char *to, const unsigned char *from)
+static uint64_t keep_block(const unsigned char *counts, uint64_t n, size_t size, unsigned char *to,
+                           const unsigned char *from)
+{
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        if (counts[i]) {
+            memmove(to + kept * size, from + i * size, size);
+            kept++;
+        }
+    }
+    return kept;
+}
+
+/* The same of all columns of n elements from `begin` on, which keep as many. */
+static uint64_t keep(const ty_load *load, uint64_t begin, uint64_t n, unsigned char *const *to,
+                     const unsigned char *const *from)
 {
     enum { BLOCK = 4096 };
     unsigned char copy[BLOCK];
-    uint64_t kept = 0;
-    for (uint64_t at = 0; at < n; at += BLOCK) {
+    uint64_t kept = 0, more = 0;
+    for (uint64_t at = 0; at < n; at += BLOCK, kept += more) {
         const uint64_t here = least(n - at, BLOCK);
-        const unsigned char *counts = ty_grid_block(mask, batch, 0, begin + at, here, copy);
-        for (uint64_t i = 0; i < here; i++) {
-            if (counts[i]) {
-                memmove(to + kept * size, from + (at + i) * size, size);
-                kept++;
-            }
+        const unsigned char *counts =
+            ty_grid_block(load->mask, load->batch, 0, begin + at, here, copy);
+        for (unsigned c = 0; c < load->count; c++) {
+            const size_t size = load->grids[c]->size;
+            more = keep_block(counts, here, size, to[c] + kept * size, from[c] + at * size);
         }
     }
     return kept;
@@ -99,26 +114,40 @@ static size_t stage_offset(const sending *s, uint64_t piece, const ty_grid *g)
     return (size_t)(piece % ring * s->each) * g->size;
 }
 
+/* Columns from c on of the same views. */
+static unsigned alike(const ty_load *load, unsigned c)
+{
+    unsigned end = c + 1;
+    while (end < load->count && load->grids[end] == load->grids[c])
+        end++;
+    return end - c;
+}
+
 /* Returns the elements that are left. */
 static uint64_t pack(const sending *s, uint64_t piece)
 {
     const ty_load *load = s->load;
     const uint64_t begin = begin_of(s, piece), n = elements_of(s, piece);
     const int past = s->call->device->ops->pinned != NULL;
-    uint64_t kept = n;
-    for (unsigned c = 0; c < load->count; c++) {
-        const ty_grid *g = load->columns[c].grid;
-        unsigned char *to = s->call->w->stage + load->columns[c].at + stage_offset(s, piece, g);
-        const unsigned char *from =
-            ty_grid_block(g, load->batch, load->columns[c].channel, begin, n, to);
-        if (load->mask)
-            kept = keep(load->mask, load->batch, begin, n, g->size, to, from);
-        else if (from != to && past)
-            ty_copy_past(to, from, (size_t)n * g->size);
-        else if (from != to)
-            memcpy(to, from, (size_t)n * g->size);
+    const unsigned char *from[most_columns];
+    unsigned char *to[most_columns];
+    for (unsigned c = 0; c < load->count; c++)
+        to[c] = s->call->w->stage + load->at[c] + stage_offset(s, piece, load->grids[c]);
+    for (unsigned c = 0, some; c < load->count; c += some) {
+        some = alike(load, c);
+        ty_grid_blocks(load->grids[c], load->batch, &load->channels[c], some, begin, n, &to[c],
+                       &from[c]);
     }
-    return kept;
+    if (load->mask)
+        return keep(load, begin, n, to, from);
+    for (unsigned c = 0; c < load->count; c++) {
+        const size_t bytes = (size_t)n * load->grids[c]->size;
+        if (from[c] != to[c] && past)
+            ty_copy_past(to[c], from[c], bytes);
+        else if (from[c] != to[c])
+            memcpy(to[c], from[c], bytes);
+    }
+    return n;
 }
 
 /* With the lock held and a piece to pack. */
@@ -199,8 +228,8 @@ static tally_status upload(sending *s, uint64_t piece, uint64_t done, uint64_t n
     const ty_call *call = s->call;
     tally_status status = TALLY_OK;
     for (unsigned c = 0; c < s->load->count && !status; c++) {
-        const ty_grid *g = s->load->columns[c].grid;
-        const size_t at = s->load->columns[c].at;
+        const ty_grid *g = s->load->grids[c];
+        const size_t at = s->load->at[c];
         status = call->device->ops->upload(
             call->device, call->queue, call->w->samples, at + (size_t)done * g->size,
             call->w->stage + at + stage_offset(s, piece, g), (size_t)n * g->size, s->error);
@@ -213,9 +242,9 @@ static tally_status send_only(sending *s)
 {
     const ty_call *call = s->call;
     const unsigned last = s->load->count - 1;
-    const size_t bytes = (size_t)s->kept[0] * s->load->columns[last].grid->size;
+    const size_t bytes = (size_t)s->kept[0] * s->load->grids[last]->size;
     return call->device->ops->upload(call->device, call->queue, call->w->samples, 0, call->w->stage,
-                                     s->load->columns[last].at + bytes, s->error);
+                                     s->load->at[last] + bytes, s->error);
 }
 
 /* Pieces [first, end), at once if they lie side by side; *done is what the batch has. */
@@ -242,32 +271,51 @@ static tally_status send_pieces(sending *s, uint64_t first, uint64_t end, uint64
 
 static ty_strided column_of(const ty_call *c, const ty_load *load, unsigned i)
 {
-    return (ty_strided){c->w->samples, load->columns[i].at, 0, 0,
-                        (int64_t)load->columns[i].grid->size};
+    return (ty_strided){c->w->samples, load->at[i], 0, 0, (int64_t)load->grids[i]->size};
 }
 
-/* Counts a batch of n elements that is on the device, in as many launches as it takes. */
-static tally_status count_batch(ty_call *c, const ty_load *load, uint64_t n, tally_error *error)
+/* Counts the i-th histogram of a batch of n elements, in as many launches as it takes. */
+static tally_status count_one(ty_call *c, const ty_load *load, unsigned i, uint64_t n,
+                              tally_error *error)
 {
-    const ty_device_ops *ops = c->device->ops;
     const uint32_t dimensions = c->plan->options.dimensions;
-    unsigned i = dimensions;
-    void *event = NULL;
+    const unsigned mask = dimensions * load->histograms;
     tally_status status = TALLY_OK;
     for (uint32_t d = 0; d < dimensions; d++)
-        c->samples[d] = column_of(c, load, d);
+        c->samples[d] = column_of(c, load, d * load->histograms + i);
     c->masked = c->job->mask.data && !load->mask;
     if (c->masked)
-        c->mask = column_of(c, load, i++);
-    if (c->job->weights.data)
-        c->weights = column_of(c, load, i);
+        c->mask = column_of(c, load, mask);
+    if (c->job->weights.data) /* one column for all, or one for each */
+        c->weights = column_of(c, load, least(mask + (unsigned)c->masked + i, load->count - 1));
     c->columns = n;
-    if (c->job->device_seconds)
-        status = ops->event_record(c->device, c->queue, &event, error);
     for (c->begin = 0; c->begin < n && !status; c->begin += c->n) {
         ty_call_size(c, n);
         status = ty_gpu_method_of(c->plan)->enqueue(c, error);
     }
+    return status;
+}
+
+/* Counts a batch of n elements that is on the device. */
+static tally_status count_batch(ty_call *c, const ty_load *load, uint64_t n, tally_error *error)
+{
+    const ty_device_ops *ops = c->device->ops;
+    const uint64_t h = c->h;
+    ty_store all = c->store;
+    void *event = NULL;
+    tally_status status = TALLY_OK;
+    if (c->job->device_seconds)
+        status = ops->event_record(c->device, c->queue, &event, error);
+    c->count = 1;
+    for (unsigned i = 0; i < load->histograms && !status; i++) {
+        c->h = h + i;
+        ty_store_one(c, &all, i);
+        status = count_one(c, load, i, n, error);
+    }
+    all.fresh = c->store.fresh;
+    c->store = all;
+    c->h = h;
+    c->count = load->histograms;
     if (event && !status)
         return ty_call_seconds(c, event, c->job->device_seconds, error);
     ops->event_close(c->device, event);
@@ -278,7 +326,7 @@ static tally_status count_ring(sending *s, uint64_t elements, uint64_t kept)
 {
     tally_status status = kept ? count_batch(s->call, s->load, kept, s->error) : TALLY_OK;
     s->load->masked += elements - kept;
-    return status ? status : ty_call_report(s->call, elements, s->error);
+    return status ? status : ty_call_report(s->call, elements * s->load->histograms, s->error);
 }
 
 static void send_all(sending *s)
@@ -336,7 +384,7 @@ static tally_status send_packed(ty_call *call, ty_load *load, uint64_t each, tal
 
 static const unsigned char *start_of(const ty_load *load, unsigned c)
 {
-    return ty_grid_at(load->columns[c].grid, load->batch, 0, load->columns[c].channel);
+    return ty_grid_at(load->grids[c], load->batch, 0, load->channels[c]);
 }
 
 static int is_pinned(const ty_call *call, const ty_load *load)
@@ -345,7 +393,7 @@ static int is_pinned(const ty_call *call, const ty_load *load)
     const uint64_t n = call->job->elements;
     int pinned = ops->pinned && !load->mask;
     for (unsigned c = 0; c < load->count && pinned; c++) {
-        const ty_grid *g = load->columns[c].grid;
+        const ty_grid *g = load->grids[c];
         pinned = !g->source && g->column_stride == (int64_t)g->size && n <= g->columns &&
                  ops->pinned(call->device, start_of(load, c), (size_t)n * g->size);
     }
@@ -360,14 +408,14 @@ static tally_status send_pinned(ty_call *call, ty_load *load, uint64_t most, tal
     for (uint64_t begin = 0, n; begin < elements && !status; begin += n) {
         n = least(elements - begin, most);
         for (unsigned c = 0; c < load->count && !status; c++) {
-            const size_t size = load->columns[c].grid->size;
-            status = ops->upload(call->device, call->queue, call->w->samples, load->columns[c].at,
+            const size_t size = load->grids[c]->size;
+            status = ops->upload(call->device, call->queue, call->w->samples, load->at[c],
                                  start_of(load, c) + begin * size, (size_t)n * size, error);
         }
         if (!status)
             status = count_batch(call, load, n, error);
         if (!status)
-            status = ty_call_report(call, n, error);
+            status = ty_call_report(call, n * load->histograms, error);
     }
     return status;
 }
@@ -376,8 +424,8 @@ static tally_status send_pinned(ty_call *call, ty_load *load, uint64_t most, tal
 
 static void add_column(ty_load *load, const ty_grid *grid, uint64_t channel)
 {
-    load->columns[load->count].grid = grid;
-    load->columns[load->count++].channel = channel;
+    load->grids[load->count] = grid;
+    load->channels[load->count++] = channel;
     load->element_bytes += grid->size;
 }
 
@@ -396,8 +444,8 @@ static size_t lay_out(ty_load *load, uint64_t elements, uint64_t *each, uint64_t
     *each = piece_elements(load, elements);
     *most = *each * least((elements + *each - 1) / *each, ring);
     for (unsigned c = 0; c < load->count; c++) {
-        load->columns[c].at = at;
-        at += (size_t)*most * load->columns[c].grid->size;
+        load->at[c] = at;
+        at += (size_t)*most * load->grids[c]->size;
     }
     return at;
 }
@@ -414,28 +462,48 @@ static tally_status send(ty_call *call, ty_load *load, tally_error *error)
     return pinned ? send_pinned(call, load, most, error) : send_packed(call, load, each, error);
 }
 
-/* Kernels that look at a mask have it sent like samples. */
-static ty_load load_of(const ty_call *c)
+uint64_t ty_upload_together(const ty_call *c)
+{
+    enum { most_bytes = 64 << 20 }; /* of totals, where there are several */
+    const tally_plan *plan = c->plan;
+    const ty_grid *g = &c->job->samples[0];
+    const uint64_t left = plan->active_count - c->h % plan->active_count;
+    const uint64_t columns = (most_columns - 1) / (plan->options.dimensions + 1);
+    const uint64_t totals = most_bytes / (ty_totals_words(plan) * sizeof(uint64_t));
+    if (llabs(g->channel_stride) >= llabs(g->column_stride)) /* nothing is read twice */
+        return 1;
+    return least(left, least(columns, totals ? totals : 1));
+}
+
+/* Kernels that look at a mask have it sent like samples. Columns that there are not stay
+ * as they are, for a small call's sake. */
+static void load_make(ty_load *load, const ty_call *c)
 {
     const ty_job *job = c->job;
     const tally_plan *plan = c->plan;
-    const uint64_t channel = plan->active[c->h % plan->active_count];
+    const uint64_t *channels = plan->active + c->h % plan->active_count;
     const int looks = ty_gpu_method_of(plan)->reads != TY_READS_COLUMN;
-    ty_load load = {.batch = c->h / plan->active_count};
+    const unsigned histograms = (unsigned)c->count,
+                   weights = job->weights.channel_stride ? histograms : 1;
+    load->count = 0;
+    load->histograms = histograms;
+    load->element_bytes = 0;
+    load->batch = c->h / plan->active_count;
+    load->mask = job->mask.data && !looks ? &job->mask : NULL;
+    load->masked = 0;
     for (uint32_t d = 0; d < plan->options.dimensions; d++)
-        add_column(&load, &job->samples[d], channel);
+        for (unsigned i = 0; i < histograms; i++)
+            add_column(load, &job->samples[d], channels[i]);
     if (job->mask.data && looks)
-        add_column(&load, &job->mask, 0);
-    else if (job->mask.data)
-        load.mask = &job->mask;
-    if (job->weights.data)
-        add_column(&load, &job->weights, channel);
-    return load;
+        add_column(load, &job->mask, 0);
+    for (unsigned i = 0; i < weights && job->weights.data; i++)
+        add_column(load, &job->weights, channels[i]);
 }
 
 tally_status ty_upload_reserve(ty_call *c, uint64_t *n, tally_error *error)
 {
-    ty_load load = load_of(c);
+    ty_load load;
+    load_make(&load, c);
     uint64_t each, most;
     const size_t bytes = lay_out(&load, c->job->elements, &each, &most);
     *n = least(c->job->elements, most);
@@ -444,8 +512,10 @@ tally_status ty_upload_reserve(ty_call *c, uint64_t *n, tally_error *error)
 
 tally_status ty_upload(ty_call *c, tally_error *error)
 {
-    ty_load load = load_of(c);
+    ty_load load;
+    load_make(&load, c);
     tally_status status = send(c, &load, error);
-    ty_job_flows(c->job, c->h)[TY_SLOT_MASKED] += load.masked;
+    for (uint64_t i = 0; i < c->count; i++)
+        ty_job_flows(c->job, c->h + i)[TY_SLOT_MASKED] += load.masked;
     return status;
 }

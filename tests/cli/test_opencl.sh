@@ -46,5 +46,27 @@ for method in saturating-global saturating-shared saturating-shared-strided; do
     equal "40000 40000" "$(of zeros --device opencl --method $method)" "$method"
     equal "65535 80000" "$(of zeros zeros --device opencl --method $method)" "$method, two files"
 done
+# Channels side by side, as on the processor: of files that all threads read in several pieces, of
+# pipes, of some channels or rows, of several files, with a mask.
+python3 - <<'END'
+import random
+draw = random.Random(29)
+for name, size in ("pixels", 3 * 2 * 700 * 900), ("more", 3 * 2 * 100 * 900):
+    open(name, "wb").write(draw.randbytes(size))
+open("mask.pgm", "wb").write(b"P5 900 700 255\n" + bytes(draw.randrange(2) for _ in range(700 * 900)))
+END
+counts() { # of DEVICE FILE… OPTIONS…: their print
+    "$TALLY" "${@:2}" --dtype u16 --shape 0,900,3 --range 3000 60000 --bins 321 --device "$1" \
+        -q --format json <pixels | python3 -c 'import json, sys, zlib
+print(zlib.crc32(str(json.load(sys.stdin)["histograms"]).encode()))'
+}
+same() { equal "$(counts cpu "$@" || echo none)" "$(counts opencl "$@")" "$*"; }
+same pixels
+same -
+same pixels more pixels
+same pixels --channel 3 --channel 1
+same pixels --rows 13:600 --cols 5:800
+same pixels --mask mask.pgm
+
 expect 3 'ask for --counter u16sat' -- "$TALLY" --dtype u8 zeros --device opencl --method saturating-global
 finish

@@ -36,9 +36,9 @@ static tally_status pinned_alloc(ty_device *device, size_t bytes, void **block, 
 }
 
 static void try_plan(const char *method, tally_dtype dtype, uint64_t bins, tally_dtype weight,
-                     uint64_t n)
+                     uint64_t n, uint64_t channels)
 {
-    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1};
+    tally_plan_options o = {.struct_size = sizeof o, .dimensions = 1, .channels = channels};
     tally_execute_options e = TALLY_EXECUTE_OPTIONS_INIT;
     tally_output out = TALLY_OUTPUT_INIT;
     tally_plan *plan = NULL;
@@ -52,6 +52,7 @@ static void try_plan(const char *method, tally_dtype dtype, uint64_t bins, tally
     if (tally_plan_create(context, &o, &plan, &error))
         return;
     tally_view v = tally_view_1d(samples, dtype, n), w = tally_view_1d(weights, weight, n);
+    v.channels = channels;
     e.weights = weight ? &w : NULL;
     out.counts = counts;
     out.sum_squares = o.sum_squares ? squares : NULL;
@@ -62,15 +63,17 @@ static void try_plan(const char *method, tally_dtype dtype, uint64_t bins, tally
     status = status ? status : tally_execute(plan, &v, &e, &out, &error);
     checks++;
     if (status || !silent || there != device_bytes || host < pinned_bytes ||
-        host > pinned_bytes + (bins + 64) * 8 * 2 + (2 << 20)) {
+        host > pinned_bytes + channels * (bins + 64) * 8 * 2 + (2 << 20)) {
         failed++;
-        fprintf(stderr,
-                "FAILED: %s, %s, %llu bins, %llu samples: %llu bytes there and %llu of the host "
-                "are said, %llu and %llu pinned asked for%s: %s\n",
-                tally_plan_method(plan), tally_dtype_name(dtype), (unsigned long long)bins,
-                (unsigned long long)n, (unsigned long long)there, (unsigned long long)host,
-                (unsigned long long)device_bytes, (unsigned long long)pinned_bytes,
-                silent ? "" : " (saying takes memory)", error.message);
+        fprintf(
+            stderr,
+            "FAILED: %s, %s, %llu bins, %llu × %llu samples: %llu bytes there and %llu of the host "
+            "are said, %llu and %llu pinned asked for%s: %s\n",
+            tally_plan_method(plan), tally_dtype_name(dtype), (unsigned long long)bins,
+            (unsigned long long)n, (unsigned long long)channels, (unsigned long long)there,
+            (unsigned long long)host, (unsigned long long)device_bytes,
+            (unsigned long long)pinned_bytes, silent ? "" : " (saying takes memory)",
+            error.message);
     }
     tally_plan_destroy(plan);
 }
@@ -90,19 +93,22 @@ int main(int argc, char **argv)
     static const struct {
         const char *method;
         tally_dtype dtype, weight;
-        uint64_t bins, n;
-    } plans[] = {{"atomic-global", TALLY_F32, 0, most_bins, 100},
-                 {"atomic-global", TALLY_F32, 0, most_bins, 0},
-                 {"private-shared", TALLY_U8, 0, 64, most},
-                 {"lane-private", TALLY_U8, 0, 64, most},
-                 {"packed16", TALLY_F32, 0, 20000, most},
-                 {"partitioned", TALLY_F32, 0, most_bins, most},
-                 {"views", TALLY_F32, 0, most_bins, most},
-                 {"global-in-place", TALLY_F32, 0, most_bins, most},
-                 {"weighted", TALLY_F32, TALLY_I32, 1000, most},
-                 {"weighted", TALLY_F32, TALLY_F32, most_bins, 100}};
+        uint64_t bins, n, channels;
+    } plans[] = {{"atomic-global", TALLY_F32, 0, most_bins, 100, 1},
+                 {"atomic-global", TALLY_F32, 0, most_bins, 0, 1},
+                 {"private-shared", TALLY_U8, 0, 64, most, 1},
+                 {"lane-private", TALLY_U8, 0, 64, most, 1},
+                 {"packed16", TALLY_F32, 0, 20000, most, 1},
+                 {"partitioned", TALLY_F32, 0, most_bins, most, 1},
+                 {"views", TALLY_F32, 0, most_bins, most, 1},
+                 {"global-in-place", TALLY_F32, 0, most_bins, most, 1},
+                 {"weighted", TALLY_F32, TALLY_I32, 1000, most, 1},
+                 {"weighted", TALLY_F32, TALLY_F32, most_bins, 100, 1},
+                 {"lane-private", TALLY_U8, 0, 64, most / 3, 3},
+                 {"weighted", TALLY_F32, TALLY_I32, 1000, most / 4, 4}};
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
-        try_plan(plans[i].method, plans[i].dtype, plans[i].bins, plans[i].weight, plans[i].n);
+        try_plan(plans[i].method, plans[i].dtype, plans[i].bins, plans[i].weight, plans[i].n,
+                 plans[i].channels);
     tally_context_destroy(context);
     printf("%u plans, %u failed\n", checks, failed);
     return failed || checks < 6;
