@@ -37,7 +37,7 @@ ty_add_fn ty_add_pick(const ty_axis *axis);
 
 /* Scratch for ty_block_slots; lives on the stack. */
 typedef struct ty_block {
-    uint32_t slots[TY_BLOCK];
+    _Alignas(64) uint32_t slots[TY_BLOCK];
     uint32_t other[TY_BLOCK]; /* a further dimension's slots */
     _Alignas(64) unsigned char samples[TY_BLOCK * 8];
     unsigned char mask[TY_BLOCK];

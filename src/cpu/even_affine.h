@@ -154,7 +154,7 @@ static void affine_prove_f32(ty_axis *axis)
     enum { BINS_MOST = 1 << 22 };
     const ty_bins *b = &axis->bins;
     const double largest = fabs(b->lo) > fabs(b->hi) ? fabs(b->lo) : fabs(b->hi);
-    const scale by = scale_of(b, 0, 0x1p-53, F64_FUSED);
+    const scale by = scale_of(b, 1, 0, 0x1p-53, F64_FUSED);
     const float hi = (float)b->hi, least = -(float)(b->width * 0x1p-16);
     const int closed = b->closed && (double)hi == b->hi;
     const double zero = rint(-b->lo * b->inverse);

@@ -144,19 +144,19 @@ INLINE int NAME(speculate_f32)(const unsigned char *from, const speculator_f32 *
 }
 #endif
 
-INLINE speculators NAME(speculators)(const ty_axis *axis, unsigned shift)
+INLINE speculators NAME(speculators)(const ty_axis *axis, int first, unsigned shift)
 {
     const ty_bins *b = &axis->bins;
     speculators g;
     scale s;
 #if defined(NARROW)
-    s = scale_of(b, INTEGERS && axis->even, 0x1p-24, F32_FUSED);
+    s = scale_of(b, first, INTEGERS && axis->even, 0x1p-24, F32_FUSED);
     s.error += axis->edge_error;
     g.how = BY_F32;
     if (speculator_f32_of(&s, b, shift, &g.by_f32))
         return g;
 #endif
-    s = scale_of(b, INTEGERS && axis->even, 0x1p-53, F64_FUSED);
+    s = scale_of(b, first, INTEGERS && axis->even, 0x1p-53, F64_FUSED);
     s.error += axis->edge_error;
     g.how = speculator_f64_of(&s, b, shift, &g.by_f64) ? BY_F64 : BY_RULE;
     return g;
@@ -186,50 +186,92 @@ static __attribute__((noinline)) void NAME(rest)(const unsigned char *from, size
     NAME(by_rule)(whole, c, counters);
 }
 
+/* The cells of n samples, without speculation. */
 static __attribute__((noinline)) void
-NAME(slots_by_rule)(const ty_axis *axis, const unsigned char *from, size_t n, uint32_t *slots)
+NAME(cells_by_rule)(const ty_axis *axis, const unsigned char *from, size_t n, uint32_t *cells)
 {
     const consts c = consts_of(axis, 0);
 #if defined(AFFINE)
     const affine_consts affine = affine_of(&axis->affine, &axis->bins, 0);
     for (; axis->affine.proven && n >= BLOCK; n -= BLOCK, from += BLOCK * sizeof(TYPE)) {
         fetch_ahead(from, BLOCK * sizeof(TYPE));
-        PASTE(affine_block, DTYPE)(from, &affine, 1, slots, none_pending);
-        cells_to_slots(slots, c.bins.bins);
-        slots += BLOCK;
+        PASTE(affine_block, DTYPE)(from, &affine, 1, cells, none_pending);
+        cells += BLOCK;
     }
 #endif
-    for (; n >= BLOCK; n -= BLOCK, from += BLOCK * sizeof(TYPE), slots += BLOCK) {
+    for (; n >= BLOCK; n -= BLOCK, from += BLOCK * sizeof(TYPE), cells += BLOCK) {
         fetch_ahead(from, BLOCK * sizeof(TYPE));
-        NAME(by_rule)(from, &c, slots);
-        cells_to_slots(slots, c.bins.bins);
+        NAME(by_rule)(from, &c, cells);
     }
     if (n) {
         _Alignas(64) uint32_t last[BLOCK];
         NAME(rest)(from, n, &c, last);
-        cells_to_slots(last, c.bins.bins);
-        memcpy(slots, last, n * sizeof *slots);
+        memcpy(cells, last, n * sizeof *cells);
     }
+}
+
+/* The slots of BLOCK samples, if all are in bins and beyond doubt; else returns 0. */
+INLINE int NAME(inside)(const unsigned char *from, const speculators *g, uint32_t bins,
+                        uint32_t *slots)
+{
+    u32h outside = u32h_fill(0);
+    f64x_mask doubt = f64x_mask_none();
+#if defined(NARROW)
+    if (g->how == BY_F32) {
+        u32x beyond = u32x_fill(0);
+        for (int i = 0; i < BLOCK; i += F32_LANES) {
+            const f32x x = PASTE(f32x_load, DTYPE)(from + (size_t)i * sizeof(TYPE));
+            u32x_store(slots + i, speculate_slots_f32(x, &g->by_f32, u32x_fill(bins - 1), &beyond));
+        }
+        return !u32x_any_top_bit(beyond);
+    }
+#endif
+    for (int i = 0; i < BLOCK; i += F64_LANES) {
+        const f64x x = PASTE(f64x_load, DTYPE)(from + (size_t)i * sizeof(TYPE));
+        u32h_store(slots + i,
+                   speculate_slots_f64(x, &g->by_f64, u32h_fill(bins - 1), &doubt, &outside));
+    }
+    return !f64x_mask_any(doubt) && !u32h_any_top_bit(outside);
+}
+
+/* The cells of n samples; a function of its own, so that its constants take no registers from what
+ * is inside. Cells become slots when all are stored, for a vector's load waits for stores of its
+ * halves. */
+static __attribute__((noinline)) void
+NAME(slots_of_cells)(const ty_axis *axis, const unsigned char *from, size_t n, uint32_t *slots)
+{
+    const speculators g = NAME(speculators)(axis, 1, 0);
+    size_t i = 0;
+    for (unsigned missed = 0; i + BLOCK <= n && g.how != BY_RULE && missed <= MISSES_IN_CALL;
+         i += BLOCK, from += BLOCK * sizeof(TYPE)) {
+        fetch_ahead(from, BLOCK * sizeof(TYPE));
+        if (__builtin_expect(NAME(speculate)(from, &g, slots + i, none_pending), 0)) {
+            NAME(cells_by_rule)(axis, from, BLOCK, slots + i);
+            missed++;
+        }
+    }
+    if (i < n)
+        NAME(cells_by_rule)(axis, from, n - i, slots + i);
+    for (i = 0; i + BLOCK <= n; i += BLOCK)
+        cells_to_slots(slots + i, axis->bins.bins);
+    cells_to_slots_rest(slots + i, n - i, axis->bins.bins);
 }
 
 /* Calls are short: what only the rule needs is prepared when it is used. */
 static void NAME(slots)(const ty_axis *axis, const void *samples, size_t n, uint32_t *slots)
 {
-    enum { MISSES_MOST = 2 };
-    const speculators g = NAME(speculators)(axis, 0);
+    const speculators g = NAME(speculators)(axis, 0, 0);
     const unsigned char *from = samples;
-    for (unsigned missed = 0; n >= BLOCK && g.how != BY_RULE && missed <= MISSES_MOST;
+    for (unsigned missed = 0; n >= BLOCK && g.how != BY_RULE && missed <= MISSES_IN_CALL;
          n -= BLOCK, from += BLOCK * sizeof(TYPE), slots += BLOCK) {
         fetch_ahead(from, BLOCK * sizeof(TYPE));
-        if (__builtin_expect(NAME(speculate)(from, &g, slots, none_pending), 0)) {
-            NAME(slots_by_rule)(axis, from, BLOCK, slots);
+        if (__builtin_expect(!NAME(inside)(from, &g, axis->bins.bins, slots), 0)) {
+            NAME(slots_of_cells)(axis, from, BLOCK, slots);
             missed++;
-        } else {
-            cells_to_slots(slots, axis->bins.bins);
         }
     }
     if (n)
-        NAME(slots_by_rule)(axis, from, n, slots);
+        NAME(slots_of_cells)(axis, from, n, slots);
     simd_leave();
 }
 
@@ -238,7 +280,7 @@ static void NAME(add)(const ty_axis *axis, const void *samples, size_t n, uint32
 {
     _Alignas(64) uint32_t ring[RING][BLOCK];
     const consts c = consts_of(axis, shift);
-    const speculators g = NAME(speculators)(axis, shift);
+    const speculators g = NAME(speculators)(axis, 1, shift);
     const unsigned char *from = samples;
     const size_t step = BLOCK * sizeof(TYPE), blocks = n / BLOCK;
     history past = {0, 0, 0};

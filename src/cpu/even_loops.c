@@ -143,22 +143,30 @@ INLINE void count_pending(const pending *b, int i, int n)
         __builtin_prefetch(b->table + b->soon[i + k], 0, 2);
 }
 
+/* Turns n cells, fewer than a block, into slots. */
+INLINE void cells_to_slots_rest(uint32_t *cells, size_t n, uint32_t bins)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t slot = cells[i] - 1, behind = slot >= bins ? slot + 1 : slot;
+        cells[i] = slot == UINT32_MAX ? bins + TY_SLOT_UNDER : behind;
+    }
+}
+
 /* Turns the cells of a block into slots. */
 INLINE void cells_to_slots(uint32_t *cells, uint32_t bins)
 {
     const u32x one = u32x_fill(1), last = u32x_fill(bins - 1);
     u32x outside = u32x_fill(0); /* negative */
     for (int i = 0; i < BLOCK; i += F32_LANES) {
-        u32x x = u32x_sub(u32x_load(cells + i), one);
-        outside = u32x_or3(outside, x, u32x_sub(last, x));
-        u32x_store(cells + i, x);
+        const u32x slot = u32x_sub(u32x_load(cells + i), one);
+        outside = u32x_or3(outside, slot, u32x_sub(last, slot));
     }
-    if (__builtin_expect(!u32x_any_top_bit(outside), 1))
+    if (__builtin_expect(u32x_any_top_bit(outside), 0)) {
+        cells_to_slots_rest(cells, BLOCK, bins);
         return;
-    for (int i = 0; i < BLOCK; i++) {
-        const uint32_t behind = cells[i] >= bins ? cells[i] + 1 : cells[i];
-        cells[i] = cells[i] == UINT32_MAX ? bins + TY_SLOT_UNDER : behind;
     }
+    for (int i = 0; i < BLOCK; i += F32_LANES)
+        u32x_store(cells + i, u32x_sub(u32x_load(cells + i), one));
 }
 
 /* How speculation turns samples into cells. */
@@ -170,17 +178,18 @@ typedef struct scale {
 enum { RARE = 512 }; /* at most one of so many samples, if evenly spread, may be in doubt */
 
 /*
- * For arithmetic that rounds by at most `ulp` of its result. Integer samples of an open axis whose
+ * For arithmetic that rounds by at most `ulp` of its result; the first bin's begin is at `first`,
+ * which is 1 of cells and 0 of slots. Integer samples of an open axis whose
  * edges are all integers get a half added, which keeps them away from the edges. The edges are
  * integers if `lo` and the width are, and the last one, `hi`, which is not computed from these.
  */
-INLINE scale scale_of(const ty_bins *b, int integers, double ulp, int fused)
+INLINE scale scale_of(const ty_bins *b, int first, int integers, double ulp, int fused)
 {
     const int halves = integers && !b->closed && rint(b->lo) == b->lo && rint(b->hi) == b->hi &&
                        rint(b->width) == b->width;
     const double lo = fabs(b->lo), hi = fabs(b->hi), bins = b->bins;
     const double most = (lo > hi ? lo : hi) * b->inverse;
-    scale s = {b->inverse, 1 - (b->lo - 0.5 * halves) * b->inverse, 0};
+    scale s = {b->inverse, first - (b->lo - 0.5 * halves) * b->inverse, 0};
     /* Of the factor (and the product, if that is rounded), the offset and the sum; then of the
      * edges, the width and its inverse, and samples that float64 rounds. */
     s.error =
@@ -292,6 +301,9 @@ static __attribute__((noinline)) void heavy_choose(heavy_hitter *h, uint32_t rin
 }
 
 #include "cpu/even_affine.h"
+
+/* Blocks of a call after whose repair the rest of it goes by the more careful way. */
+enum { MISSES_IN_CALL = 2 };
 
 /* How the cells of a block are found. */
 typedef enum { BY_RULE, BY_F64, BY_F32 } finder;

@@ -88,3 +88,24 @@ INLINE u32h speculate_cells_f64(f64x x, const speculator_f64 *g, int i, f64x_mas
     return u32h_add(u32h_shift_left(f64x_round_i32(t), g->shift),
                     g->spread[i / F64_LANES % SPREAD(F64_LANES)]);
 }
+
+/* Slots of samples that are all in bins, by speculators whose scale begins at 0, without a limit to
+ * them: beyond the bins, or where there is a doubt, the top bit of `outside` is set. */
+INLINE u32h speculate_slots_f64(f64x x, const speculator_f64 *g, u32h last, f64x_mask *doubt,
+                                u32h *outside)
+{
+    const f64x t = f64x_mul_add(x, g->inverse, g->offset);
+    const u32h slots = f64x_round_i32(t);
+    *doubt = f64x_mask_or(*doubt, f64x_not_below(f64x_whole_distance(t), g->limit));
+    *outside = u32h_or3(*outside, slots, u32h_sub(last, slots));
+    return slots;
+}
+
+INLINE u32x speculate_slots_f32(f32x x, const speculator_f32 *g, u32x last, u32x *outside)
+{
+    const u32x q = f32x_round_i32(f32x_mul_add(x, g->inverse, g->offset)),
+               d = u32x_sub(u32x_and(u32x_add(q, g->guard), g->fraction), g->near),
+               slots = u32x_shift_right(q, g->right);
+    *outside = u32x_or3(u32x_or3(*outside, d, q), slots, u32x_sub(last, slots));
+    return slots;
+}

@@ -29,7 +29,7 @@
  *   u32h_sign_mask(x)             all bits where the top one is set, else none
  *   u32x_and_or(a, keep, b)       (a & keep) | b
  *   u32x_select_equal(x, y, a, b) a where x and y are equal, else b
- *   u32x_any_top_bit(x)           whether the top bit of any lane is set
+ *   u32x_any_top_bit(x)           whether the top bit of any lane is set; u32h_any_top_bit likewise
  *
  * F64_FUSED and F32_FUSED say whether mul_add rounds once.
  */
@@ -76,6 +76,8 @@ typedef __m128i u32h;
 #define u32h_sub(a, b)         _mm_sub_epi32(a, b)
 #define u32h_and(a, b)         _mm_and_si128(a, b)
 #define u32h_xor(a, b)         _mm_xor_si128(a, b)
+#define u32h_or3(a, b, c)      _mm_or_si128(_mm_or_si128(a, b), c)
+#define u32h_any_top_bit(a)    (_mm_movemask_ps(_mm_castsi128_ps(a)) != 0)
 #define u32h_sign_mask(a)      _mm_srai_epi32(a, 31)
 #define u32h_shift_right(a, n) _mm_srl_epi32(a, _mm_cvtsi32_si128((int)(n)))
 #define u32h_shift_left(a, n)  _mm_sll_epi32(a, _mm_cvtsi32_si128((int)(n)))
@@ -98,6 +100,8 @@ typedef __mmask8 f64x_mask;
 #define u32h_sub(a, b)         _mm256_sub_epi32(a, b)
 #define u32h_and(a, b)         _mm256_and_si256(a, b)
 #define u32h_xor(a, b)         _mm256_xor_si256(a, b)
+#define u32h_or3(a, b, c)      _mm256_ternarylogic_epi32(a, b, c, 0xfe)
+#define u32h_any_top_bit(a)    (_mm256_movemask_ps(_mm256_castsi256_ps(a)) != 0)
 #define u32h_sign_mask(a)      _mm256_srai_epi32(a, 31)
 #define u32h_shift_right(a, n) _mm256_srl_epi32(a, _mm_cvtsi32_si128((int)(n)))
 #define f64x_mul(a, b)         _mm512_mul_pd(a, b)
@@ -429,10 +433,10 @@ typedef __m128i u32x;
 #define u32x_add(a, b)                u32h_add(a, b)
 #define u32x_sub(a, b)                u32h_sub(a, b)
 #define u32x_and(a, b)                u32h_and(a, b)
-#define u32x_or3(a, b, c)             _mm_or_si128(_mm_or_si128(a, b), c)
+#define u32x_or3(a, b, c)             u32h_or3(a, b, c)
 #define u32x_and_or(a, keep, b)       _mm_or_si128(_mm_and_si128(a, keep), b)
 #define u32x_shift_right(a, n)        u32h_shift_right(a, n)
-#define u32x_any_top_bit(a)           (_mm_movemask_ps(_mm_castsi128_ps(a)) != 0)
+#define u32x_any_top_bit(a)           u32h_any_top_bit(a)
 #define u32x_select_equal(x, y, a, b) u32h_pick(_mm_cmpeq_epi32(x, y), a, b)
 #define u32x_max_i32(a, b)            u32h_pick(_mm_cmpgt_epi32(a, b), a, b)
 #define f32x_bits(x)                  _mm_castps_si128(x)
@@ -470,6 +474,8 @@ typedef int f64x_mask;
 #define u32h_sub(a, b)         ((a) - (b))
 #define u32h_and(a, b)         ((a) & (b))
 #define u32h_xor(a, b)         ((a) ^ (b))
+#define u32h_or3(a, b, c)      ((a) | (b) | (c))
+#define u32h_any_top_bit(a)    ((a) >> 31 != 0)
 #define u32h_sign_mask(a)      ((uint32_t)((int32_t)(a) >> 31))
 #define u32h_shift_right(a, n) ((a) >> (n))
 
@@ -570,10 +576,10 @@ INLINE uint32_t f32x_bits(float x)
 #define u32x_add(a, b)                u32h_add(a, b)
 #define u32x_sub(a, b)                u32h_sub(a, b)
 #define u32x_and(a, b)                u32h_and(a, b)
-#define u32x_or3(a, b, c)             ((a) | (b) | (c))
+#define u32x_or3(a, b, c)             u32h_or3(a, b, c)
 #define u32x_and_or(a, keep, b)       (((a) & (keep)) | (b))
 #define u32x_shift_right(a, n)        u32h_shift_right(a, n)
-#define u32x_any_top_bit(a)           ((a) >> 31 != 0)
+#define u32x_any_top_bit(a)           u32h_any_top_bit(a)
 #define u32x_select_equal(x, y, a, b) ((x) == (y) ? (a) : (b))
 #define u32x_max_i32(a, b)            ((int32_t)(a) > (int32_t)(b) ? (a) : (b))
 #define f32x_add(a, b)                ((a) + (b))
