@@ -24,10 +24,12 @@ size_t ty_statistics_bytes(ty_statistics_kind kind)
 
 void ty_statistics_lay_out(ty_statistics *s, const tally_plan *plan)
 {
-    enum { FEW = 1024 }; /* entries that may be four times as many */
+    /* Entries that may be four times as many. */
+    const uint64_t few = s->kind == TY_STATISTICS_EXACT     ? 0
+                         : s->kind == TY_STATISTICS_MOMENTS ? 512
+                                                            : 1024;
     s->entries = plan->slots + 1;
-    s->grouped =
-        s->kind != TY_STATISTICS_EXACT && s->entries * plan->active_count * s->count <= FEW;
+    s->grouped = s->entries * plan->active_count * s->count <= few;
 }
 
 /* Doubles of a slot in a worker's tables. */
@@ -149,10 +151,10 @@ static void spoil(const ty_statistics *s, double *extremes, const uint32_t *slot
 
 /* One column of values, by their samples' slots. */
 static void add_values(const ty_job *job, unsigned char *state, uint64_t active, uint32_t value,
-                       const uint32_t *slots, const double *values, const double *weights, size_t n)
+                       int *fresh, const uint32_t *slots, const double *values,
+                       const double *weights, size_t n)
 {
     enum { NEAR = 1 << 20 }; /* bytes of a table that stays in a near cache */
-    enum { FRESH = 8 };      /* samples a slot, below which many are the first of theirs */
     const ty_statistics *s = job->statistics;
     const ty_statistics_loops *loops = ty_statistics_loops_get();
     void *sums = state + sums_at(s, active, value);
@@ -174,7 +176,7 @@ static void add_values(const ty_job *job, unsigned char *state, uint64_t active,
     if (s->kind == TY_STATISTICS_SUMS)
         loops->sums(sums, group, large, slots, values, n);
     else if (s->kind == TY_STATISTICS_MOMENTS)
-        loops->moments(sums, group, large || job->elements < FRESH * s->entries, slots, values, n);
+        loops->moments(sums, group, large, fresh, slots, values, n);
     else if (s->kind == TY_STATISTICS_WEIGHTED)
         loops->weighted(sums, group, large, slots, values, weights, n);
     else if (s->kind == TY_STATISTICS_EXACT)
@@ -184,18 +186,18 @@ static void add_values(const ty_job *job, unsigned char *state, uint64_t active,
 }
 
 static void count_block(const ty_job *job, uint64_t batch, uint64_t active, uint64_t begin,
-                        size_t n, unsigned char *state)
+                        size_t n, int *fresh, unsigned char *state)
 {
     const ty_statistics *s = job->statistics;
     const uint64_t channel = job->plan->active[active];
-    double values[BLOCK], decoded[BLOCK];
+    _Alignas(64) double values[BLOCK], decoded[BLOCK];
     const double *weights = NULL;
     ty_block block;
     ty_block_slots(job, batch, channel, begin, n, &block);
     if (job->weights.data)
         weights = decode(&job->weights, batch, channel, begin, n, 0, decoded);
     for (uint32_t i = 0; i < s->count; i++)
-        add_values(job, state, active, i, block.slots,
+        add_values(job, state, active, i, fresh, block.slots,
                    decode(&s->values[i], batch, channel, begin, n, s->kind == TY_STATISTICS_MOMENTS,
                           values),
                    weights, n);
@@ -210,10 +212,11 @@ static void count_block(const ty_job *job, uint64_t batch, uint64_t active, uint
 
 static void count(void *state, const ty_job *job, uint64_t batch, uint64_t begin, uint64_t end)
 {
+    int fresh = 1;
     for (; begin < end; begin += BLOCK) {
         const size_t n = end - begin < BLOCK ? (size_t)(end - begin) : BLOCK;
         for (uint64_t a = 0; a < job->plan->active_count; a++)
-            count_block(job, batch, a, begin, n, state);
+            count_block(job, batch, a, begin, n, &fresh, state);
     }
 }
 

@@ -71,13 +71,13 @@ void ty_statistics_add(ty_statistics_kind kind, void *into, const void *from);
 void ty_extremes_add(double *into, const double *from);
 
 /* `slots` are of n samples, each with a value, which go to their slots' entries, the four of a
- * group in turn where group_size, in doubles, is not 0. `large`: the table is in no near cache, or,
- * of moments, many samples may be the first of their slots. Every instruction set gives the same
- * bits. */
+ * group in turn where group_size, in doubles, is not 0. `large`: the table is in no near cache.
+ * Every instruction set gives the same bits. */
 typedef struct ty_statistics_loops {
     void (*sums)(double *table, size_t group_size, int large, const uint32_t *slots,
                  const double *values, size_t n);
-    void (*moments)(double *table, size_t group_size, int large, const uint32_t *slots,
+    /* `fresh`: whether many samples are expected to be the first of their slots; it is learned. */
+    void (*moments)(double *table, size_t group_size, int large, int *fresh, const uint32_t *slots,
                     const double *values, size_t n);
     void (*weighted)(double *table, size_t group_size, int large, const uint32_t *slots,
                      const double *values, const double *weights, size_t n);

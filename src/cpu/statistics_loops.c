@@ -75,11 +75,11 @@ INLINE int is_unset(const double *k)
 /* (1, d, d², -0), which leaves k as it is. */
 #if defined(__AVX512VL__)
 
-INLINE __m256d powers_of(const double *value, __m256d k)
+INLINE __m256d powers_of(__m256d value, __m256d k)
 {
     enum { POWERS = 6, SQUARE = 4 };
     const __m256d ones = _mm256_setr_pd(1, 0, 0, -0.0),
-                  d = _mm256_mask_sub_pd(ones, POWERS, _mm256_broadcast_sd(value), k);
+                  d = _mm256_mask_sub_pd(ones, POWERS, value, k);
     return _mm256_mask_mul_pd(d, SQUARE, d, d);
 }
 
@@ -97,9 +97,9 @@ INLINE void add_weighted(double *entry, const double *value, const double *k, co
 
 #elif defined(__AVX2__)
 
-INLINE __m256d powers_of(const double *value, __m256d k)
+INLINE __m256d powers_of(__m256d value, __m256d k)
 {
-    const __m256d one = _mm256_set1_pd(1), d = _mm256_sub_pd(_mm256_broadcast_sd(value), k);
+    const __m256d one = _mm256_set1_pd(1), d = _mm256_sub_pd(value, k);
     const __m256d powers = _mm256_mul_pd(_mm256_blend_pd(one, d, 6), _mm256_blend_pd(one, d, 4));
     return _mm256_blend_pd(powers, _mm256_set1_pd(-0.0), 8);
 }
@@ -107,8 +107,10 @@ INLINE __m256d powers_of(const double *value, __m256d k)
 INLINE void add_weighted(double *entry, const double *value, const double *k, const double *weight)
 {
     const __m256d w = _mm256_setr_pd(*weight, *weight, *weight, 0);
-    _mm256_store_pd(entry, _mm256_add_pd(_mm256_mul_pd(powers_of(value, _mm256_broadcast_sd(k)), w),
-                                         _mm256_load_pd(entry)));
+    _mm256_store_pd(
+        entry, _mm256_add_pd(
+                   _mm256_mul_pd(powers_of(_mm256_broadcast_sd(value), _mm256_broadcast_sd(k)), w),
+                   _mm256_load_pd(entry)));
     entry[4] += *weight * *weight;
     entry[5] += 1;
 }
@@ -120,19 +122,8 @@ INLINE void add_weighted(double *entry, const double *value, const double *k, co
 INLINE void add_moments(double *entry, const double *value, const double *k)
 {
     _mm256_store_pd(entry,
-                    _mm256_add_pd(powers_of(value, _mm256_broadcast_sd(k)), _mm256_load_pd(entry)));
-}
-
-/* The same to an entry whose k is `about` if there is none yet, without branches, for many bins:
- * who comes first there is not to be foreseen. All is stored at once, for the load of a vector
- * waits for a store of a part of it. */
-INLINE void add_settling(double *entry, const double *value, const double *about)
-{
-    __m256d k = _mm256_broadcast_sd(entry + 3);
-    const __m256i unset = _mm256_cmpeq_epi64(_mm256_castpd_si256(k), _mm256_setzero_si256());
-    k = _mm256_blendv_pd(k, _mm256_broadcast_sd(about), _mm256_castsi256_pd(unset));
-    const __m256d sums = _mm256_add_pd(powers_of(value, k), _mm256_load_pd(entry));
-    _mm256_store_pd(entry, _mm256_blend_pd(sums, k, 8));
+                    _mm256_add_pd(powers_of(_mm256_broadcast_sd(value), _mm256_broadcast_sd(k)),
+                                  _mm256_load_pd(entry)));
 }
 
 #else
@@ -143,16 +134,6 @@ INLINE void add_moments(double *entry, const double *value, const double *k)
     entry[0] += 1;
     entry[1] += d;
     entry[2] += d * d;
-}
-
-INLINE void add_settling(double *entry, const double *value, const double *about)
-{
-    uint64_t k, bits;
-    memcpy(&k, entry + 3, sizeof k);
-    memcpy(&bits, about, sizeof bits);
-    k |= bits & -(uint64_t)!k;
-    memcpy(entry + 3, &k, sizeof k);
-    add_moments(entry, value, entry + 3);
 }
 
 INLINE void add_weighted(double *entry, const double *value, const double *k, const double *weight)
@@ -174,90 +155,206 @@ INLINE void fetch_values(const double *from)
     __builtin_prefetch((const void *)((uintptr_t)from + AHEAD_BYTES), 0, 2);
 }
 
-/* Samples by four, so that little is done for one but the addition. */
-INLINE void add_four(double *const at[4], size_t step, size_t k, const double *values)
+/*
+ * Moments: a slot has `size` doubles, its k is `about` behind the first of them,
+ * and entries for samples taken in turn are `step` apart.
+ *
+ * A run of samples is added as if all its slots had a k. If some had none, their sums were 0 before
+ * it: they become 0 again, and those samples are added anew, one after the other.
+ */
+typedef struct moments_table {
+    double *fields;
+    size_t size, step, about;
+} moments_table;
+
+enum { RUN = 256 };
+
+INLINE double *slot_of(const moments_table *to, uint32_t slot)
 {
-    fetch_values(values);
-    if (__builtin_expect(is_unset(&at[0][k]) || is_unset(&at[1][k]) || is_unset(&at[2][k]) ||
-                             is_unset(&at[3][k]),
-                         0))
-        for (size_t t = 0; t < 4; t++)
-            if (is_unset(&at[t][k]))
-                set_about(&at[t][k], &values[t]);
-    for (size_t t = 0; t < 4; t++)
-        add_moments(at[t] + t * step, &values[t], &at[t][k]);
+    return to->fields + slot * to->size;
 }
 
-INLINE void add_one(double *entry, double *k, const double *value)
+#if defined(__AVX2__)
+INLINE void add_vector(double *to, __m256d more)
 {
+    _mm256_store_pd(to, _mm256_add_pd(more, _mm256_load_pd(to)));
+}
+#endif
+
+#if defined(__AVX512VL__)
+/* Samples 2 t and 2 t + 1 of eight: what is added is found for both at once. */
+#define ADD_TWO(t)                                                                                 \
+    {                                                                                              \
+        double *const one = slot_of(to, (uint32_t)two[t]), *const other = slot_of(                 \
+                                                               to, (uint32_t)(two[t] >> 32));      \
+        const __m512d k = _mm512_mask_broadcastsd_pd(                                              \
+                          _mm512_broadcastsd_pd(_mm_load_sd(one + to->about)), OTHER,              \
+                          _mm_load_sd(other + to->about)),                                         \
+                      value = _mm512_permutexvar_pd(                                               \
+                          _mm512_setr_epi64(2 * (t), 2 * (t), 2 * (t), 2 * (t), 2 * (t) + 1,       \
+                                            2 * (t) + 1, 2 * (t) + 1, 2 * (t) + 1),                \
+                          eight),                                                                  \
+                      d = _mm512_mask_sub_pd(ones, POWERS, value, k),                              \
+                      powers = _mm512_mask_mul_pd(d, SQUARES, d, d);                               \
+        least[t] = _mm512_min_epu64(least[t], _mm512_castpd_si512(k));                             \
+        add_vector(one + 2 * (t) % 4 * to->step, _mm512_castpd512_pd256(powers));                  \
+        add_vector(other + (2 * (t) + 1) % 4 * to->step, _mm512_extractf64x4_pd(powers, 1));       \
+    }
+
+/* Adds n samples, a multiple of eight, with few loads, which bound how fast that is; returns
+ * whether a slot had no k. */
+INLINE int add_eights(const moments_table *to, const uint32_t *slots, const double *values,
+                      size_t n)
+{
+    enum { OTHER = 0xf0, POWERS = 0x66, SQUARES = 0x44 };
+    const __m512d ones = _mm512_setr_pd(1, 0, 0, -0.0, 1, 0, 0, -0.0);
+    __m512i least[4];
+    for (int t = 0; t < 4; t++)
+        least[t] = _mm512_set1_epi64(-1);
+    for (size_t i = 0; i < n; i += 8) {
+        const __m512d eight = _mm512_loadu_pd(&values[i]);
+        uint64_t two[4]; /* slots in each */
+        memcpy(two, &slots[i], sizeof two);
+        fetch_values(&values[i]);
+        ADD_TWO(0)
+        ADD_TWO(1)
+        ADD_TWO(2)
+        ADD_TWO(3)
+    }
+    const __m512i all = _mm512_min_epu64(_mm512_min_epu64(least[0], least[1]),
+                                         _mm512_min_epu64(least[2], least[3]));
+    return _mm512_testn_epi64_mask(all, all) != 0;
+}
+
+#elif defined(__AVX2__)
+/* Sample t of four. */
+#define ADD_ONE(t, at)                                                                             \
+    {                                                                                              \
+        double *const slot = slot_of(to, (uint32_t)(at));                                          \
+        const __m256d k = _mm256_broadcast_sd(slot + to->about);                                   \
+        unset = _mm256_or_si256(unset, _mm256_cmpeq_epi64(_mm256_castpd_si256(k), none));          \
+        add_vector(slot + (t)*to->step, powers_of(_mm256_permute4x64_pd(four, (t)*0x55), k));      \
+    }
+
+INLINE int add_eights(const moments_table *to, const uint32_t *slots, const double *values,
+                      size_t n)
+{
+    const __m256i none = _mm256_setzero_si256();
+    __m256i unset = none;
+    for (size_t i = 0; i < n; i += 4) {
+        const __m256d four = _mm256_loadu_pd(&values[i]);
+        uint64_t two[2];
+        memcpy(two, &slots[i], sizeof two);
+        fetch_values(&values[i]);
+        ADD_ONE(0, two[0])
+        ADD_ONE(1, two[0] >> 32)
+        ADD_ONE(2, two[1])
+        ADD_ONE(3, two[1] >> 32)
+    }
+    return !_mm256_testz_si256(unset, unset);
+}
+
+#else
+INLINE int add_eights(const moments_table *to, const uint32_t *slots, const double *values,
+                      size_t n)
+{
+    int unset = 0;
+    for (size_t i = 0; i < n; i++) {
+        double *const slot = slot_of(to, slots[i]), *const k = slot + to->about;
+        if (i % 8 == 0)
+            fetch_values(&values[i]);
+        unset |= is_unset(k);
+        add_moments(slot + i % 4 * to->step, &values[i], k);
+    }
+    return unset;
+}
+#endif
+
+/* Gives the slots of a run a k where they have none, without branches, for which comes first is not
+ * to be foreseen; how many had none. */
+static __attribute__((noinline)) size_t settle(const moments_table *to, const uint32_t *slots,
+                                               const double *values, size_t n)
+{
+    size_t unset = 0;
+    uint64_t abouts[RUN];
+    for (size_t i = 0; i < n; i++) {
+        const double about = about_of(values[i]);
+        memcpy(&abouts[i], &about, sizeof about);
+    }
+    for (size_t i = 0; i < n; i++) {
+        double *const at = slot_of(to, slots[i]) + to->about;
+        uint64_t k;
+        memcpy(&k, at, sizeof k);
+        unset += !k;
+        k = k ? k : abouts[i];
+        memcpy(at, &k, sizeof k);
+    }
+    return unset;
+}
+
+INLINE void add_one(const moments_table *to, size_t i, const uint32_t *slots, const double *values)
+{
+    double *const slot = slot_of(to, slots[i]), *const k = slot + to->about;
     if (is_unset(k))
-        set_about(k, value);
-    add_moments(entry, value, k);
+        *k = about_of(values[i]);
+    add_moments(slot + i % 4 * to->step, &values[i], k);
 }
 
-static void grouped_moments(double *restrict table, const uint32_t *restrict slots,
-                            const double *restrict values, size_t n)
+/* Of a run whose samples were added, those that went to slots without a k; how many. */
+static __attribute__((noinline)) size_t add_anew(const moments_table *to, const uint32_t *slots,
+                                                 const double *values, size_t n)
 {
-    enum { SOME = 256, BYTES = TY_MOMENTS_GROUP * sizeof(double) };
-    uint32_t offsets[SOME];
-    for (size_t some; n; n -= some, slots += some, values += some) {
-        size_t i = 0;
-        some = n < SOME ? n : SOME;
-        for (size_t j = 0; j < some; j++)
-            offsets[j] = slots[j] * BYTES;
-#define ENTRY(j) ((double *)(void *)((char *)table + offsets[j]))
-        for (; i + 4 <= some; i += 4) {
-            double *const at[4] = {ENTRY(i), ENTRY(i + 1), ENTRY(i + 2), ENTRY(i + 3)};
-            add_four(at, TY_MOMENTS_FIELDS, TY_GROUP_ABOUT, values + i);
-        }
-        for (; i < some; i++)
-            add_one(ENTRY(i) + (i & 3) * TY_MOMENTS_FIELDS, ENTRY(i) + TY_GROUP_ABOUT, &values[i]);
-#undef ENTRY
+    uint32_t anew[RUN];
+    size_t some = 0;
+    for (size_t i = 0; i < n; i++) {
+        double *const slot = slot_of(to, slots[i]);
+        anew[some] = (uint32_t)i;
+        if (!is_unset(slot + to->about))
+            continue;
+        memset(slot, 0, to->size * sizeof *slot);
+        some++;
     }
+    for (size_t i = 0; i < some; i++)
+        add_one(to, anew[i], slots, values);
+    return some;
 }
 
-#define ENTRY(j) (table + TY_MOMENTS_FIELDS * (size_t)slots[j])
-/* Of a `large` table (statistics.h). */
-static void far_moments(double *restrict table, const uint32_t *restrict slots,
-                        const double *restrict values, size_t n)
+INLINE void fetch_slots(const moments_table *to, const uint32_t *slots, size_t n)
 {
-    enum { SOME = 256 };
-    double abouts[SOME];
-    for (size_t some; n; n -= some, slots += some, values += some) {
-        const size_t ahead = n > AHEAD ? n - AHEAD : 0; /* that have one to ask for */
-        size_t i = 0;
-        some = n < SOME ? n : SOME;
-        for (size_t j = 0; j < some; j += 8)
-            fetch_values(&values[j]);
-        for (size_t j = 0; j < some; j++)
-            abouts[j] = about_of(values[j]);
-        for (; i < some && i < ahead; i++) {
-            __builtin_prefetch(ENTRY(i + AHEAD), 1, 3);
-            add_settling(ENTRY(i), &values[i], &abouts[i]);
-        }
-        for (; i < some; i++)
-            add_settling(ENTRY(i), &values[i], &abouts[i]);
-    }
+    for (size_t i = 0; i < n; i++)
+        __builtin_prefetch(slot_of(to, slots[i]), 1, 3);
 }
 
-static void moments(double *restrict table, size_t group_size, int large,
+INLINE void add_runs(const moments_table *to, int large, int *fresh, const uint32_t *slots,
+                     const double *values, size_t n)
+{
+    enum { FEW = 4 }; /* samples that are added anew faster than all slots are looked at before */
+    if (large)
+        fetch_slots(to, slots, n < RUN ? n : RUN);
+    for (size_t some; n >= 8; n -= some, slots += some, values += some) {
+        some = n < RUN ? n & ~(size_t)7 : RUN;
+        if (large)
+            fetch_slots(to, slots + some, n - some < RUN ? n - some : RUN);
+        if (*fresh)
+            *fresh = settle(to, slots, values, some) > FEW;
+        if (__builtin_expect(add_eights(to, slots, values, some), 0))
+            *fresh = add_anew(to, slots, values, some) > FEW;
+    }
+    for (size_t i = 0; i < n; i++)
+        add_one(to, i, slots, values);
+}
+
+static void moments(double *restrict table, size_t group_size, int large, int *fresh,
                     const uint32_t *restrict slots, const double *restrict values, size_t n)
 {
-    size_t i = 0;
-    if (group_size || large) {
-        (group_size ? grouped_moments : far_moments)(table, slots, values, n);
-        simd_leave();
-        return;
-    }
-    for (; i + 4 <= n; i += 4) {
-        double *const at[4] = {ENTRY(i), ENTRY(i + 1), ENTRY(i + 2), ENTRY(i + 3)};
-        add_four(at, 0, 3, values + i);
-    }
-    for (; i < n; i++)
-        add_one(ENTRY(i), ENTRY(i) + 3, &values[i]);
+    const moments_table grouped = {table, TY_MOMENTS_GROUP, TY_MOMENTS_FIELDS, TY_GROUP_ABOUT},
+                        single = {table, TY_MOMENTS_FIELDS, 0, 3};
+    if (group_size)
+        add_runs(&grouped, 0, fresh, slots, values, n);
+    else
+        add_runs(&single, large, fresh, slots, values, n);
     simd_leave();
 }
-#undef ENTRY
 
 static void weighted(double *restrict table, size_t group_size, int large,
                      const uint32_t *restrict slots, const double *restrict values,
