@@ -15,9 +15,6 @@ typedef struct moments {
     double *weights, *squares, *means, *deltas;
 } moments;
 
-/* Samples between the one that is added and the one whose cell is asked for. */
-enum { AHEAD = 32 };
-
 static moments cells_of(const filling *w)
 {
     void *sums = (void *)(uintptr_t)w->sums.data;
@@ -39,13 +36,14 @@ static inline void fetch(const moments *to, int64_t cell)
     __builtin_prefetch(to->deltas + cell, 1);
 }
 
-static void add_values(const moments *to, const int64_t *cells, const double *values, uint64_t n,
-                       int far)
+/* Where `later` is not NULL it is as many cells that are asked for. */
+static void add_values(const moments *to, const int64_t *cells, const int64_t *later,
+                       const double *values, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++) {
         const int64_t cell = cells[i] * to->step;
-        if (far && i + AHEAD < n)
-            fetch(to, cells[i + AHEAD] * to->step);
+        if (later)
+            fetch(to, later[i] * to->step);
         if (cell < 0)
             continue;
         const double share = 1 / (double)++to->n[cell], apart = values[i] - to->means[cell],
@@ -56,14 +54,14 @@ static void add_values(const moments *to, const int64_t *cells, const double *va
 }
 
 /* Weights are not negative. */
-static void add_weighted(const moments *to, const int64_t *cells, const double *values,
-                         const double *weights, uint64_t n, int far)
+static void add_weighted(const moments *to, const int64_t *cells, const int64_t *later,
+                         const double *values, const double *weights, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++) {
         const int64_t cell = cells[i] * to->step;
         const double weight = weights[i];
-        if (far && i + AHEAD < n)
-            fetch(to, cells[i + AHEAD] * to->step);
+        if (later)
+            fetch(to, later[i] * to->step);
         if (cell < 0)
             continue;
         const double all = to->weights[cell] + weight, share = all == 0 ? 0 : weight / all,
@@ -75,16 +73,14 @@ static void add_weighted(const moments *to, const int64_t *cells, const double *
     }
 }
 
-/* Samples begin … begin+n-1, at most AT_ONCE, whose cells are known. */
-static void add_block(const filling *w, const moments *to, const int64_t *cells, uint64_t begin,
-                      uint64_t n)
+/* Samples begin … begin+n-1, at most AT_ONCE, whose cells are known; `later` as in add_values. */
+static void add_block(const filling *w, const moments *to, const int64_t *cells,
+                      const int64_t *later, uint64_t begin, uint64_t n)
 {
-    enum { NEAR = 1 << 18 }; /* bytes of cells that stay in a near cache */
     double values[AT_ONCE], weights[AT_ONCE];
-    const int far = w->sums.n * (uint64_t)to->step * sizeof(double) > NEAR;
     const double *v = array_doubles(&w->values, begin, n, values), *each = weights;
     if (w->f->storage == MEANS) {
-        add_values(to, cells, v, n, far);
+        add_values(to, cells, later, v, n);
         return;
     }
     if (w->weight.data == &w->scalar) {
@@ -93,18 +89,31 @@ static void add_block(const filling *w, const moments *to, const int64_t *cells,
     } else {
         each = array_doubles(&w->weight, begin, n, weights);
     }
-    add_weighted(to, cells, v, each, n, far);
+    add_weighted(to, cells, later, v, each, n);
 }
 
+/* Cells that are in no near cache are asked for a block before theirs: they come from memory many
+ * at once. */
 static void add_each(filling *w)
 {
-    int64_t cells[AT_ONCE];
+    enum { NEAR = 1 << 18 }; /* bytes of cells that stay in a near cache */
+    int64_t memory[2][AT_ONCE] = {{0}}, *cells = memory[0], *later = memory[1];
     const moments to = cells_of(w);
-    PyThreadState *state = lock_release(w->samples[0].n);
-    for (uint64_t begin = 0; begin < w->samples[0].n; begin += AT_ONCE) {
-        const uint64_t left = w->samples[0].n - begin, n = left < AT_ONCE ? left : AT_ONCE;
-        places_find(w, begin, n, cells);
-        add_block(w, &to, cells, begin, n);
+    const int far = w->sums.n * (uint64_t)to.step * sizeof(double) > NEAR;
+    const uint64_t all = w->samples[0].n;
+    PyThreadState *state = lock_release(all);
+    uint64_t n = all < AT_ONCE ? all : AT_ONCE;
+    places_find(w, 0, n, cells);
+    for (uint64_t begin = 0, next; begin < all; begin = next) {
+        int64_t *const added = cells;
+        const uint64_t now = n;
+        next = begin + n;
+        n = all - next < AT_ONCE ? all - next : AT_ONCE;
+        if (n)
+            places_find(w, next, n, later);
+        add_block(w, &to, cells, far && n ? later : NULL, begin, now);
+        cells = later;
+        later = added;
     }
     lock_acquire(state);
 }
