@@ -18,10 +18,7 @@ int ty_time_read(const ty_field *from, const ty_spelling *spelling, double *valu
     if (!(spelling && spelling->missing) &&
         ty_time_parse(field.begin, field.begin + field.size, value))
         return 1;
-    double number;
-    const int is_nan =
-        ty_field_read(&field, spelling, &number) <= TY_FIELD_MISSING && isnan(number);
-    if (is_nan) {
+    if (ty_field_is_nan(&field, spelling)) {
         *value = NAN;
         return 1;
     }

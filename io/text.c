@@ -565,7 +565,7 @@ static tally_words *text_words(const void *state, uint32_t view)
 
 static tally_time text_time(const void *state, uint32_t view)
 {
-    return pick_of(state, view)->is_time ? TY_TEXT_TIME : TALLY_TIME_NONE;
+    return pick_of(state, view)->kind == TY_FIELD_TIME ? TY_TEXT_TIME : TALLY_TIME_NONE;
 }
 
 static int text_rounded(const void *state)

@@ -154,18 +154,22 @@ static tally_status choose_kinds(ty_text_state *state, const tally_input_options
                         state->end - state->begin, state->ended, kinds, error);
     for (uint32_t i = 0; !status && i < state->views; i++) {
         ty_pick *pick = state->picks + i;
-        const int is_text = kinds[pick->column] == TY_FIELD_TEXT;
+        const ty_field_kind kind = kinds[pick->column];
+        const int is_text = kind == TY_FIELD_TEXT || kind == TY_FIELD_BOOLEAN;
         tally_words *words = options->words && !state->is_whole ? options->words[i] : NULL;
         if (state->is_whole && is_text)
             status = ty_words_create(TY_SUMMARY_WORDS, &pick->words, error);
         else if (options->all_words || is_text)
             pick->words = words;
-        pick->is_time = !pick->words && (kinds[pick->column] == TY_FIELD_TIME ||
-                                         (i < 32 && options->times >> i & 1));
+        const int is_time = kind == TY_FIELD_TIME || (i < 32 && options->times >> i & 1);
+        pick->kind = pick->words                ? TY_FIELD_NUMBER
+                     : is_time                  ? TY_FIELD_TIME
+                     : kind == TY_FIELD_BOOLEAN ? kind
+                                                : TY_FIELD_NUMBER;
         const int may_be_wide =
             options->integers == TALLY_INTEGERS_ALL ||
-            (options->integers == TALLY_INTEGERS_LARGE && kinds[pick->column] == TY_FIELD_INTEGER);
-        if (may_be_wide && !pick->words && !pick->is_time &&
+            (options->integers == TALLY_INTEGERS_LARGE && kind == TY_FIELD_INTEGER);
+        if (may_be_wide && !pick->words && pick->kind == TY_FIELD_NUMBER &&
             !(pick->integers = ty_calloc(1, sizeof *pick->integers)))
             status = ty_error_memory(error, "a column of integers", sizeof *pick->integers);
         if (pick->integers)

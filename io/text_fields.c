@@ -224,6 +224,12 @@ int ty_field_is_missing(const ty_field *trimmed, const ty_spelling *spelling)
     return (spelling && is_listed(trimmed, spelling->missing)) || is_missing(trimmed);
 }
 
+int ty_field_is_boolean(const ty_field *trimmed, double *value)
+{
+    *value = equals_word(trimmed, "true");
+    return *value == 1 || equals_word(trimmed, "false");
+}
+
 ty_field_kind ty_field_read(const ty_field *from, const ty_spelling *spelling, double *value)
 {
     const ty_field field = ty_field_trim(from);
@@ -242,6 +248,12 @@ ty_field_kind ty_field_read(const ty_field *from, const ty_spelling *spelling, d
         return TY_FIELD_TIME;
     return has_decimal_comma(&field) || ty_field_has_thousands(&field) ? TY_FIELD_COMMA
                                                                        : TY_FIELD_TEXT;
+}
+
+int ty_field_is_nan(const ty_field *field, const ty_spelling *spelling)
+{
+    double value;
+    return ty_field_read(field, spelling, &value) <= TY_FIELD_MISSING && isnan(value);
 }
 
 int ty_text_probe(const unsigned char *head, size_t size)

@@ -65,7 +65,8 @@ typedef enum ty_field_kind {
     TY_FIELD_COMMA,   /* a number to people who write decimal commas, or commas between thousands */
     TY_FIELD_TIME,    /* a date, or a date and a time of day */
     TY_FIELD_TEXT,
-    TY_FIELD_INTEGER /* of a column alone */
+    TY_FIELD_INTEGER, /* of a column alone, as … */
+    TY_FIELD_BOOLEAN  /* … true and false, which are text elsewhere */
 } ty_field_kind;
 
 enum { TY_MISSING_MOST = 4 }; /* bytes of the usual words for missing, "-nan" among them */
@@ -85,6 +86,10 @@ ty_field_kind ty_field_read(const ty_field *field, const ty_spelling *spelling, 
 /* A field without the white space within its quotes; whether such a one is missing. */
 ty_field ty_field_trim(const ty_field *field);
 int ty_field_is_missing(const ty_field *trimmed, const ty_spelling *spelling);
+/* Whether a field is missing, or a NaN. */
+int ty_field_is_nan(const ty_field *field, const ty_spelling *spelling);
+/* Whether it is true or false, in any case; then *value is 1 or 0. */
+int ty_field_is_boolean(const ty_field *trimmed, double *value);
 
 /* Whether its commas stand where thousands begin: "1,234". */
 int ty_field_has_thousands(const ty_field *field);
@@ -139,9 +144,9 @@ void ty_integer_note_rounded(unsigned *rounded, const char *p, const char *end, 
 int ty_integer_is_wide(const char *p, const char *end, int *is_integer);
 
 /* Sets kinds[i] of each column by its first records, of a layout that was told: TY_FIELD_TIME if
- * there are dates and nothing else, TY_FIELD_TEXT if there is text and no number, TY_FIELD_INTEGER
- * if there are 64-bit integers, some beyond 2^53, and else missing values, TY_FIELD_NUMBER.
- * `text` begins behind the headings. */
+ * there are dates and nothing else, TY_FIELD_BOOLEAN likewise, TY_FIELD_TEXT if there is text and
+ * no number, TY_FIELD_INTEGER if there are 64-bit integers, some beyond 2^53, and else missing
+ * values, TY_FIELD_NUMBER. `text` begins behind the headings. */
 tally_status ty_layout_kinds(const ty_layout *layout, const ty_spelling *spelling, const char *text,
                              size_t size, int ended, uint8_t *kinds, tally_error *error);
 

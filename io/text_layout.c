@@ -2,7 +2,6 @@
 /* Which delimiter a text has, and whether its first line is a heading. */
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
@@ -40,20 +39,16 @@ static const char *find_record(ty_delimiter delimiter, const char *p, const char
     return p < end ? p : NULL;
 }
 
-static int is_boolean(const ty_field *field)
-{
-    return (field->size == 4 && strncasecmp(field->begin, "true", 4) == 0) ||
-           (field->size == 5 && strncasecmp(field->begin, "false", 5) == 0);
-}
-
 static void note_field(ty_column_survey *column, const ty_field *from, ty_field_kind kind,
                        int is_first)
 {
     const ty_field field = ty_field_trim(from);
     int is_integer;
+    double value;
+    const int is_boolean = ty_field_is_boolean(&field, &value);
     if (is_first) {
         column->first_is_text = kind == TY_FIELD_TEXT;
-        column->first_is_boolean = (uint8_t)is_boolean(&field);
+        column->first_is_boolean = (uint8_t)is_boolean;
         return;
     }
     column->has_wide |=
@@ -65,7 +60,7 @@ static void note_field(ty_column_survey *column, const ty_field *from, ty_field_
         column->numbers += kind != TY_FIELD_TEXT;
         column->times += kind == TY_FIELD_TIME;
         column->texts += kind == TY_FIELD_TEXT;
-        column->booleans += is_boolean(&field);
+        column->booleans += (uint32_t)is_boolean;
     }
 }
 
@@ -246,10 +241,11 @@ tally_status ty_layout_kinds(const ty_layout *layout, const ty_spelling *spellin
     }
     for (uint32_t i = 0; i < layout->columns; i++) {
         const ty_column_survey *c = columns + i;
-        kinds[i] = (uint8_t)(!c->texts && c->times && c->times == c->numbers ? TY_FIELD_TIME
-                             : c->numbers == c->times && c->texts            ? TY_FIELD_TEXT
-                             : c->has_wide && !c->has_others                 ? TY_FIELD_INTEGER
-                                                                             : TY_FIELD_NUMBER);
+        kinds[i] = (uint8_t)(!c->texts && c->times && c->times == c->numbers      ? TY_FIELD_TIME
+                             : c->texts && c->texts == c->booleans && !c->numbers ? TY_FIELD_BOOLEAN
+                             : c->numbers == c->times && c->texts                 ? TY_FIELD_TEXT
+                             : c->has_wide && !c->has_others                      ? TY_FIELD_INTEGER
+                                                             : TY_FIELD_NUMBER);
     }
     ty_free(columns);
     return TALLY_OK;

@@ -48,7 +48,8 @@ static tally_status refuse_field(const ty_record *r, const ty_field *field, ty_f
                         : ": a decimal comma; write a decimal point, or give --decimal ,");
 }
 
-static tally_status refuse_time(const ty_record *r, const ty_field *field, tally_error *error)
+static tally_status refuse_other(const ty_record *r, const ty_field *field, ty_field_kind kind,
+                                 tally_error *error)
 {
     char found[FOUND_BYTES];
     const ty_field trimmed = ty_field_trim(field);
@@ -57,8 +58,10 @@ static tally_status refuse_time(const ty_record *r, const ty_field *field, tally
     locate(r, field->at, &line, &column);
     return ty_error(error, TALLY_ERROR_FORMAT, "%s:%" PRIu64 ":%" PRIu64 ": %s found '%s%s'",
                     r->text->name, line, column,
-                    ty_time_expected(trimmed.begin, trimmed.begin + trimmed.size), found,
-                    shown < field->size ? "..." : "");
+                    kind == TY_FIELD_BOOLEAN
+                        ? "expected true or false, as above,"
+                        : ty_time_expected(trimmed.begin, trimmed.begin + trimmed.size),
+                    found, shown < field->size ? "..." : "");
 }
 
 static tally_status refuse_quote(const ty_record *r, const ty_field *field, tally_error *error)
@@ -122,6 +125,18 @@ int ty_word_value(tally_words *words, const ty_field *field, const ty_spelling *
     return code != TY_WORDS_FAILED;
 }
 
+int ty_other_value(ty_field_kind kind, const ty_field *from, const ty_spelling *spelling,
+                   double *value)
+{
+    if (kind == TY_FIELD_TIME)
+        return ty_time_read(from, spelling, value);
+    const ty_field field = ty_field_trim(from);
+    if (!ty_field_is_nan(&field, spelling))
+        return ty_field_is_boolean(&field, value);
+    *value = NAN;
+    return 1;
+}
+
 /* The same for a field that must be a number, or missing, or a word. */
 static const char *read_field(const ty_record *r, const char *p, const ty_pick *pick, double *value,
                               tally_status *status, tally_error *error)
@@ -147,20 +162,22 @@ static const char *read_field(const ty_record *r, const char *p, const ty_pick *
         *status = ty_error(error, TALLY_ERROR_IO, "%s: changed while it was read", r->text->name);
         return NULL;
     }
-    ty_field_kind kind = TY_FIELD_TIME;
-    if (!pick->is_time)
+    ty_field_kind kind = pick->kind;
+    if (pick->kind == TY_FIELD_NUMBER)
         kind = ty_field_read(&field, r->text->wish.spelling, value);
     if (kind == TY_FIELD_NUMBER && fabs(*value) >= 0x1p53) {
         const ty_field number = ty_field_trim(&field);
         ty_integer_note_rounded(r->rounded, number.begin, number.begin + number.size, *value);
     }
     if (kind == TY_FIELD_NUMBER || kind == TY_FIELD_MISSING ||
-        (pick->is_time && ty_time_read(&field, r->text->wish.spelling, value)))
+        (pick->kind != TY_FIELD_NUMBER &&
+         ty_other_value(pick->kind, &field, r->text->wish.spelling, value)))
         return stop;
     *value = ty_odd_value();
     if (r->text->is_whole)
         return stop;
-    *status = pick->is_time ? refuse_time(r, &field, error) : refuse_field(r, &field, kind, error);
+    *status = pick->kind == TY_FIELD_NUMBER ? refuse_field(r, &field, kind, error)
+                                            : refuse_other(r, &field, pick->kind, error);
     return NULL;
 }
 
@@ -192,9 +209,10 @@ const char *ty_record_read(const ty_record *r, double *samples, size_t stride, t
         if (pick < s->views && s->picks[pick].column == column) {
             double value;
             const ty_pick *now = s->picks + pick;
-            const char *stop = s->wish.spelling || now->words || now->is_time || now->integers
-                                   ? NULL
-                                   : read_plain(s->layout.delimiter, p, end, &value);
+            const char *stop =
+                s->wish.spelling || now->words || now->kind != TY_FIELD_NUMBER || now->integers
+                    ? NULL
+                    : read_plain(s->layout.delimiter, p, end, &value);
             const char *from = p;
             if (stop && fabs(value) >= 0x1p53) /* which it may have been rounded to */
                 stop = NULL;

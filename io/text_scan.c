@@ -42,9 +42,9 @@ int ty_text_scan_make(ty_scan *scan, ty_delimiter delimiter, const ty_spelling *
         pick->is_last = column == columns - 1;
         pick->view = picks[i].view;
         pick->words = picks[i].words;
-        pick->is_time = picks[i].is_time;
+        pick->kind = picks[i].kind;
         pick->integers = picks[i].integers;
-        scan->has_others |= pick->words || pick->is_time || pick->integers;
+        scan->has_others |= pick->words || pick->kind != TY_FIELD_NUMBER || pick->integers;
     }
     for (uint32_t met = 0; met < columns; met++) {
         scan->ends[met] = scan->wanted[met] = 0;
@@ -143,16 +143,18 @@ size_t ty_text_scan_words(const ty_scan *scan, tally_words *words, const char *c
     return kept;
 }
 
-int ty_text_scan_time(const ty_scan *scan, const char *p, const char *end, double *value)
+int ty_text_scan_other(const ty_scan *scan, ty_field_kind kind, const char *p, const char *end,
+                       double *value)
 {
-    ty_field field;
     const int quoted = end - p > 2 && *p == '"' && end[-1] == '"';
-    if (!scan->spelling && ty_time_parse(p + quoted, end - quoted, value))
+    ty_field field = {.begin = p + quoted, .size = (size_t)(end - p) - 2 * (size_t)quoted};
+    if (!scan->spelling && (kind == TY_FIELD_TIME ? ty_time_parse(p + quoted, end - quoted, value)
+                                                  : ty_field_is_boolean(&field, value)))
         return 1;
     if (ty_field_scan(scan->delimiter, p, end, &field) != end || field.open ||
         (field.size == 0 && !field.quoted && scan->columns == 1))
         return 0;
-    if (ty_time_read(&field, scan->spelling, value))
+    if (ty_other_value(kind, &field, scan->spelling, value))
         return 1;
     *value = ty_odd_value();
     return scan->lenient;

@@ -23,7 +23,7 @@ typedef struct ty_scan_pick {
     int is_last; /* its field ends where the record does */
     uint32_t view;
     tally_words *words; /* as in ty_pick */
-    int is_time;
+    ty_field_kind kind; /* likewise */
     ty_integers *integers;
 } ty_scan_pick;
 
@@ -35,7 +35,7 @@ typedef struct ty_scan {
     uint32_t columns;            /* a record's fields, and so its separators */
     uint32_t positions; /* of a record's separators, how many are wanted; the last one is */
     uint32_t picks;
-    int has_others;    /* some pick is of words, times or integers */
+    int has_others;    /* some pick is of words, integers, or of another kind than numbers */
     unsigned *rounded; /* as in ty_text_state */
     int lenient;       /* as in ty_text_state */
     /* By how many separators of a record have been met: which of the next 64 are line ends, and
@@ -100,7 +100,8 @@ size_t ty_text_scan_words(const ty_scan *scan, tally_words *words, const char *c
 int ty_text_scan_integer(const ty_scan *scan, ty_integers *integers, const char *p, const char *end,
                          double *value);
 
-/* The same of a time. */
-int ty_text_scan_time(const ty_scan *scan, const char *p, const char *end, double *value);
+/* The same of a pick's kind, but of numbers. */
+int ty_text_scan_other(const ty_scan *scan, ty_field_kind kind, const char *p, const char *end,
+                       double *value);
 
 #endif

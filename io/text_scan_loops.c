@@ -441,8 +441,9 @@ static __attribute__((noinline)) size_t put_values(const ty_scan *scan, const ui
     return records;
 }
 
-/* The same where some are words, times or integers, of at most TY_WORDS_BATCH records. Words are
- * looked up when all records are known to be plain, so that none is kept that the text has not. */
+/* The same where some are words, integers or of another kind, of at most TY_WORDS_BATCH records.
+ * Words are looked up when all records are known to be plain, so that none is kept that the text
+ * has not. */
 static size_t put_batch(const ty_scan *scan, const uint32_t *positions, size_t records,
                         const char *base, const char *end, double *samples, size_t stride)
 {
@@ -452,8 +453,8 @@ static size_t put_batch(const ty_scan *scan, const uint32_t *positions, size_t r
             const ty_scan_pick *pick = scan->pick + i;
             double *sample = samples + pick->view * stride + r;
             find_field(pick, positions + r * scan->positions, base, from, to);
-            if (!(pick->is_time    ? ty_text_scan_time(scan, *from, *to, sample)
-                  : pick->words    ? ty_text_scan_is_word(scan, *from, *to)
+            if (!(pick->words      ? ty_text_scan_is_word(scan, *from, *to)
+                  : pick->kind     ? ty_text_scan_other(scan, pick->kind, *from, *to, sample)
                   : pick->integers ? ty_text_scan_integer(scan, pick->integers, *from, *to, sample)
                                    : field_value(scan, *from, *to, end, sample)))
                 records = r;

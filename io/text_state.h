@@ -13,8 +13,10 @@
 /* A column that was asked for: where it is in a record and which view it fills. */
 typedef struct ty_pick {
     uint32_t column, view;
-    tally_words *words;    /* its values are words: samples are their codes; NULL: numbers */
-    int is_time;           /* they are times: microseconds since 1970 (io/dates.h) */
+    tally_words *words; /* its values are words: samples are their codes; NULL: numbers */
+    /* What its values are but words: TY_FIELD_NUMBER; TY_FIELD_TIME, microseconds since 1970
+     * (io/dates.h); TY_FIELD_BOOLEAN, 1 and 0. */
+    ty_field_kind kind;
     ty_integers *integers; /* samples are 64-bit integers, in the bytes of the doubles; else NULL */
 } ty_pick;
 
@@ -78,6 +80,11 @@ const char *ty_record_read(const ty_record *record, double *samples, size_t stri
 /* The code of a field that is a word, NaN if it is missing; 0: it could not be kept. */
 int ty_word_value(tally_words *words, const ty_field *field, const ty_spelling *spelling,
                   double *value);
+
+/* The value of a field of a pick's kind, but of numbers; NaN where it is missing; 0: it is neither.
+ */
+int ty_other_value(ty_field_kind kind, const ty_field *field, const ty_spelling *spelling,
+                   double *value);
 
 /* Its fields, if all are numbers or missing, each to a sample unless `samples` is NULL; an empty
  * one at its end is none. Returns how many; 0 if one is something else. */

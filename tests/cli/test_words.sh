@@ -92,6 +92,37 @@ output '^200 other values +200 '
 output '^1 +1 '
 printf 'ok,q\ntrue,1\nfalse,2\ntrue,3\n' >bool.csv
 equal 'true,2 false,1' "$("$TALLY" bool.csv -c ok --format csv | sed -n '2,$s/^ok,//p' | paste -sd' ')" "booleans"
+# Where numbers are asked for they are 1 and 0, however they are written, wherever a thread's part begins.
+python3 - <<'PY'
+import random
+random.seed(8)
+plain = ["true", "false", "True", "False", "TRUE", "FALSE"]
+odd = plain + ['"true"', '" false "', " True", "FALSE ", "", "NA", "nan", '""']
+for name, words, end in (("plain", plain, "\n"), ("odd", odd, "\r\n")):
+    drawn = [random.choice(words) for _ in range(300000)]
+    with open(f"{name}-flags.csv", "w", newline="") as file:
+        file.write("q,flag,n" + end + "1,true,2" + end + "".join(f"{i % 7},{w},3{end}" for i, w in enumerate(drawn)))
+    said = ["".join(c for c in w.lower() if c.isalpha()) for w in drawn]
+    yes, no = said.count("true") + 1, said.count("false")
+    print(no, yes, len(drawn) + 1 - yes - no, file=open(f"{name}-flags.txt", "w"))
+PY
+flags() { # FILE OPTIONS…: 0s, 1s and missing ones
+    "$TALLY" "$@" -c flag --integer --format json | python3 -c 'import json, sys
+h = json.load(sys.stdin)["histograms"][0]
+print(*h["counts"], h["nan"])'
+}
+for name in plain odd; do
+    for threads in 1 3; do
+        equal "$(cat $name-flags.txt)" "$(flags $name-flags.csv -j $threads)" "$name booleans by $threads threads"
+        equal "$(cat $name-flags.txt)" "$(TALLY_DISABLE_CPU=avx512,avx2 flags - -j $threads <$name-flags.csv)" "$name booleans of a pipe"
+    done
+done
+equal '1 0' "$(flags plain-flags.csv --rows 0:1)" "a row of booleans"
+equal '2,0.66' "$("$TALLY" bool.csv -c q --of ok --range 1 4 --bins 1 --format csv | sed -n 2p | cut -c10-15)" "a share of booleans"
+{ echo ok && yes true | head -300 && echo 1; } >not.csv
+expect 1 "not.csv:302:1: expected true or false, as above, found '1'" -- "$TALLY" not.csv -c ok --integer
+printf 'ok\n1\ntrue\n' >first.csv
+expect 1 "first.csv:3:1: expected a number, found 'true'" -- "$TALLY" first.csv -c ok --integer
 printf 'name,ok\nann,TRUE\nbob,\neve,FALSE\n' >header.csv
 equal 'FALSE,1 TRUE,1 nan,1' "$("$TALLY" header.csv -c 2 --format csv | sed -n '2,$s/^ok,//p' | paste -sd' ')" "a heading above booleans"
 printf 'false,x\ntrue,y\n' >none.csv
