@@ -271,9 +271,9 @@ INLINE int add_eights(const moments_table *to, const uint32_t *slots, const doub
 #endif
 
 /* Gives the slots of a run a k where they have none, without branches, for which comes first is not
- * to be foreseen; how many had none. */
-static __attribute__((noinline)) size_t settle(const moments_table *to, const uint32_t *slots,
-                                               const double *values, size_t n)
+ * to be foreseen; how many had none. `later`, if not NULL, are as many that are asked for. */
+INLINE size_t settle(const moments_table *to, const uint32_t *slots, const uint32_t *later,
+                     const double *values, size_t n)
 {
     size_t unset = 0;
     uint64_t abouts[RUN];
@@ -284,9 +284,12 @@ static __attribute__((noinline)) size_t settle(const moments_table *to, const ui
     for (size_t i = 0; i < n; i++) {
         double *const at = slot_of(to, slots[i]) + to->about;
         uint64_t k;
+        if (later)
+            __builtin_prefetch(slot_of(to, later[i]), 1, 3);
         memcpy(&k, at, sizeof k);
-        unset += !k;
-        k = k ? k : abouts[i];
+        const uint64_t none = -(uint64_t)!k; /* all bits or none */
+        unset += none & 1;
+        k |= abouts[i] & none;
         memcpy(at, &k, sizeof k);
     }
     return unset;
@@ -319,24 +322,18 @@ static __attribute__((noinline)) size_t add_anew(const moments_table *to, const 
     return some;
 }
 
-INLINE void fetch_slots(const moments_table *to, const uint32_t *slots, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(slot_of(to, slots[i]), 1, 3);
-}
-
 INLINE void add_runs(const moments_table *to, int large, int *fresh, const uint32_t *slots,
                      const double *values, size_t n)
 {
     enum { FEW = 4 }; /* samples that are added anew faster than all slots are looked at before */
-    if (large)
-        fetch_slots(to, slots, n < RUN ? n : RUN);
+    for (size_t i = 0; large && i < RUN && i < n; i++)
+        __builtin_prefetch(slot_of(to, slots[i]), 1, 3);
     for (size_t some; n >= 8; n -= some, slots += some, values += some) {
         some = n < RUN ? n & ~(size_t)7 : RUN;
-        if (large)
-            fetch_slots(to, slots + some, n - some < RUN ? n - some : RUN);
-        if (*fresh)
-            *fresh = settle(to, slots, values, some) > FEW;
+        if (large && n >= 2 * some)
+            *fresh = settle(to, slots, slots + some, values, some) > FEW;
+        else if (*fresh)
+            *fresh = settle(to, slots, NULL, values, some) > FEW;
         if (__builtin_expect(add_eights(to, slots, values, some), 0))
             *fresh = add_anew(to, slots, values, some) > FEW;
     }
