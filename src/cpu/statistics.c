@@ -80,29 +80,39 @@ static void begin(void *state, const ty_job *job)
         fields[i] = -INFINITY;
 }
 
+enum { AHEAD = 16384 }; /* bytes of a column, between what is read and what is asked for */
+
 /* Asks for what comes next of a packed column. */
 static void fetch_ahead(const void *from, size_t bytes)
 {
-    enum { AHEAD = 16384 };
     for (size_t i = 0; i < bytes; i += 64)
         __builtin_prefetch((const void *)((uintptr_t)from + AHEAD + i), 0, 2);
 }
 
-/* A column's elements as float64, where they lie or in `to`. `asks`: who adds those that lie there
- * asks for what comes next, which is better than all at once. */
+/* A column's elements as float64, where they lie or in `to`. `asked`: somebody else asks for those
+ * that come next, little by little. */
 static const double *decode(const ty_grid *grid, uint64_t batch, uint64_t channel, uint64_t begin,
-                            size_t n, int asks, double *to)
+                            size_t n, int asked, double *to)
 {
     unsigned char raw[BLOCK * 8];
     const void *from = ty_grid_block(grid, batch, channel, begin, n, raw);
-    const int doubles =
-        grid->dtype == TALLY_F64 && from != raw && (uintptr_t)from % sizeof(double) == 0;
-    if (from != raw && !(doubles && asks))
+    if (from != raw && !asked)
         fetch_ahead(from, n * grid->size);
-    if (doubles)
+    if (grid->dtype == TALLY_F64 && from != raw && (uintptr_t)from % sizeof(double) == 0)
         return from;
     ty_stats_loops_get()->decode(grid->dtype, from, n, to);
     return to;
+}
+
+/* What comes after a column's elements from `begin` on; of one that is read, what is here. */
+static ty_ahead ahead_of(const ty_grid *grid, uint64_t batch, uint64_t channel, uint64_t begin,
+                         const void *here)
+{
+    if (grid->source)
+        return (ty_ahead){here, 0};
+    const void *from = ty_grid_at(grid, batch, begin, channel);
+    return (ty_ahead){(const unsigned char *)((uintptr_t)from + AHEAD),
+                      (size_t)grid->column_stride};
 }
 
 /* The values as whole numbers; notes one that is beyond 2^exponent. */
@@ -151,8 +161,8 @@ static void spoil(const ty_statistics *s, double *extremes, const uint32_t *slot
 
 /* One column of values, by their samples' slots. */
 static void add_values(const ty_job *job, unsigned char *state, uint64_t active, uint32_t value,
-                       int *fresh, const uint32_t *slots, const double *values,
-                       const double *weights, size_t n)
+                       int *fresh, const ty_ahead ahead[2], const uint32_t *slots,
+                       const double *values, const double *weights, size_t n)
 {
     enum { NEAR = 1 << 20 }; /* bytes of a table that stays in a near cache */
     const ty_statistics *s = job->statistics;
@@ -176,7 +186,7 @@ static void add_values(const ty_job *job, unsigned char *state, uint64_t active,
     if (s->kind == TY_STATISTICS_SUMS)
         loops->sums(sums, group, large, slots, values, n);
     else if (s->kind == TY_STATISTICS_MOMENTS)
-        loops->moments(sums, group, large, fresh, slots, values, n);
+        loops->moments(sums, group, large, fresh, ahead, slots, values, n);
     else if (s->kind == TY_STATISTICS_WEIGHTED)
         loops->weighted(sums, group, large, slots, values, weights, n);
     else if (s->kind == TY_STATISTICS_EXACT)
@@ -196,11 +206,13 @@ static void count_block(const ty_job *job, uint64_t batch, uint64_t active, uint
     ty_block_slots(job, batch, channel, begin, n, &block);
     if (job->weights.data)
         weights = decode(&job->weights, batch, channel, begin, n, 0, decoded);
-    for (uint32_t i = 0; i < s->count; i++)
-        add_values(job, state, active, i, fresh, block.slots,
-                   decode(&s->values[i], batch, channel, begin, n, s->kind == TY_STATISTICS_MOMENTS,
-                          values),
-                   weights, n);
+    ty_ahead ahead[2] = {ahead_of(&job->samples[0], batch, channel, begin, block.slots)};
+    for (uint32_t i = 0; i < s->count; i++) {
+        const double *v = decode(&s->values[i], batch, channel, begin, n,
+                                 s->kind == TY_STATISTICS_MOMENTS, values);
+        ahead[1] = ahead_of(&s->values[i], batch, channel, begin, block.slots);
+        add_values(job, state, active, i, fresh, ahead, block.slots, v, weights, n);
+    }
     if (ty_plan_may_fail(job->plan)) {
         uint64_t flows[TY_SLOT_EXTRA] = {0},
                  *all = ty_job_flows(job, batch * job->plan->active_count + active);

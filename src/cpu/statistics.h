@@ -70,6 +70,12 @@ void ty_statistics_lay_out(ty_statistics *s, const tally_plan *plan);
 void ty_statistics_add(ty_statistics_kind kind, void *into, const void *from);
 void ty_extremes_add(double *into, const double *from);
 
+/* Bytes that are read later, and asked for while samples are added: `each` further on for each. */
+typedef struct ty_ahead {
+    const unsigned char *at;
+    size_t each;
+} ty_ahead;
+
 /* `slots` are of n samples, each with a value, which go to their slots' entries, the four of a
  * group in turn where group_size, in doubles, is not 0. `large`: the table is in no near cache.
  * Every instruction set gives the same bits. */
@@ -77,8 +83,8 @@ typedef struct ty_statistics_loops {
     void (*sums)(double *table, size_t group_size, int large, const uint32_t *slots,
                  const double *values, size_t n);
     /* `fresh`: whether many samples are expected to be the first of their slots; it is learned. */
-    void (*moments)(double *table, size_t group_size, int large, int *fresh, const uint32_t *slots,
-                    const double *values, size_t n);
+    void (*moments)(double *table, size_t group_size, int large, int *fresh,
+                    const ty_ahead ahead[2], const uint32_t *slots, const double *values, size_t n);
     void (*weighted)(double *table, size_t group_size, int large, const uint32_t *slots,
                      const double *values, const double *weights, size_t n);
     /* Values that are NaN change nothing; a NaN in the table stays. */

@@ -148,11 +148,13 @@ INLINE void add_weighted(double *entry, const double *value, const double *k, co
 
 #endif
 
-/* Asks for values that come later, if they lie where all do. */
-INLINE void fetch_values(const double *from)
+/* Asks for what comes after eight samples, and goes on to the next eight. */
+INLINE void fetch_eight(ty_ahead ahead[2])
 {
-    enum { AHEAD_BYTES = 16384 };
-    __builtin_prefetch((const void *)((uintptr_t)from + AHEAD_BYTES), 0, 2);
+    for (int k = 0; k < 2; k++) {
+        __builtin_prefetch(ahead[k].at, 0, 2);
+        ahead[k].at += 8 * ahead[k].each;
+    }
 }
 
 /*
@@ -203,8 +205,8 @@ INLINE void add_vector(double *to, __m256d more)
 
 /* Adds n samples, a multiple of eight, with few loads, which bound how fast that is; returns
  * whether a slot had no k. */
-INLINE int add_eights(const moments_table *to, const uint32_t *slots, const double *values,
-                      size_t n)
+INLINE int add_eights(const moments_table *to, ty_ahead ahead[2], const uint32_t *slots,
+                      const double *values, size_t n)
 {
     enum { OTHER = 0xf0, POWERS = 0x66, SQUARES = 0x44 };
     const __m512d ones = _mm512_setr_pd(1, 0, 0, -0.0, 1, 0, 0, -0.0);
@@ -215,7 +217,7 @@ INLINE int add_eights(const moments_table *to, const uint32_t *slots, const doub
         const __m512d eight = _mm512_loadu_pd(&values[i]);
         uint64_t two[4]; /* slots in each */
         memcpy(two, &slots[i], sizeof two);
-        fetch_values(&values[i]);
+        fetch_eight(ahead);
         ADD_TWO(0)
         ADD_TWO(1)
         ADD_TWO(2)
@@ -236,8 +238,8 @@ INLINE int add_eights(const moments_table *to, const uint32_t *slots, const doub
         add_vector(slot + (t)*to->step, powers_of(_mm256_permute4x64_pd(four, (t)*0x55), k));      \
     }
 
-INLINE int add_eights(const moments_table *to, const uint32_t *slots, const double *values,
-                      size_t n)
+INLINE int add_eights(const moments_table *to, ty_ahead ahead[2], const uint32_t *slots,
+                      const double *values, size_t n)
 {
     const __m256i none = _mm256_setzero_si256();
     __m256i unset = none;
@@ -245,7 +247,8 @@ INLINE int add_eights(const moments_table *to, const uint32_t *slots, const doub
         const __m256d four = _mm256_loadu_pd(&values[i]);
         uint64_t two[2];
         memcpy(two, &slots[i], sizeof two);
-        fetch_values(&values[i]);
+        if (i % 8 == 0)
+            fetch_eight(ahead);
         ADD_ONE(0, two[0])
         ADD_ONE(1, two[0] >> 32)
         ADD_ONE(2, two[1])
@@ -255,14 +258,14 @@ INLINE int add_eights(const moments_table *to, const uint32_t *slots, const doub
 }
 
 #else
-INLINE int add_eights(const moments_table *to, const uint32_t *slots, const double *values,
-                      size_t n)
+INLINE int add_eights(const moments_table *to, ty_ahead ahead[2], const uint32_t *slots,
+                      const double *values, size_t n)
 {
     int unset = 0;
     for (size_t i = 0; i < n; i++) {
         double *const slot = slot_of(to, slots[i]), *const k = slot + to->about;
         if (i % 8 == 0)
-            fetch_values(&values[i]);
+            fetch_eight(ahead);
         unset |= is_unset(k);
         add_moments(slot + i % 4 * to->step, &values[i], k);
     }
@@ -322,9 +325,10 @@ static __attribute__((noinline)) size_t add_anew(const moments_table *to, const 
     return some;
 }
 
-INLINE void add_runs(const moments_table *to, int large, int *fresh, const uint32_t *slots,
-                     const double *values, size_t n)
+INLINE void add_runs(const moments_table *to, int large, int *fresh, const ty_ahead ahead[2],
+                     const uint32_t *slots, const double *values, size_t n)
 {
+    ty_ahead now[2] = {ahead[0], ahead[1]};
     enum { FEW = 4 }; /* samples that are added anew faster than all slots are looked at before */
     for (size_t i = 0; large && i < RUN && i < n; i++)
         __builtin_prefetch(slot_of(to, slots[i]), 1, 3);
@@ -334,7 +338,7 @@ INLINE void add_runs(const moments_table *to, int large, int *fresh, const uint3
             *fresh = settle(to, slots, slots + some, values, some) > FEW;
         else if (*fresh)
             *fresh = settle(to, slots, NULL, values, some) > FEW;
-        if (__builtin_expect(add_eights(to, slots, values, some), 0))
+        if (__builtin_expect(add_eights(to, now, slots, values, some), 0))
             *fresh = add_anew(to, slots, values, some) > FEW;
     }
     for (size_t i = 0; i < n; i++)
@@ -342,14 +346,15 @@ INLINE void add_runs(const moments_table *to, int large, int *fresh, const uint3
 }
 
 static void moments(double *restrict table, size_t group_size, int large, int *fresh,
-                    const uint32_t *restrict slots, const double *restrict values, size_t n)
+                    const ty_ahead ahead[2], const uint32_t *restrict slots,
+                    const double *restrict values, size_t n)
 {
     const moments_table grouped = {table, TY_MOMENTS_GROUP, TY_MOMENTS_FIELDS, TY_GROUP_ABOUT},
                         single = {table, TY_MOMENTS_FIELDS, 0, 3};
     if (group_size)
-        add_runs(&grouped, 0, fresh, slots, values, n);
+        add_runs(&grouped, 0, fresh, ahead, slots, values, n);
     else
-        add_runs(&single, large, fresh, slots, values, n);
+        add_runs(&single, large, fresh, ahead, slots, values, n);
     simd_leave();
 }
 

@@ -28,8 +28,9 @@ static void run_moments(const ty_statistics_loops *loops, size_t n, int grouped,
                         int fresh, double *to)
 {
     const size_t first = n / 2 & ~(size_t)3, group = grouped ? TY_MOMENTS_GROUP : 0;
-    loops->moments(to, group, large, &fresh, slots, v, first);
-    loops->moments(to, group, large, &fresh, slots + first, v + first, n - first);
+    const ty_ahead ahead[2] = {{(const unsigned char *)v, 8}, {(const unsigned char *)w, 8}};
+    loops->moments(to, group, large, &fresh, ahead, slots, v, first);
+    loops->moments(to, group, large, &fresh, ahead, slots + first, v + first, n - first);
 }
 
 /* Moments by their definition: a slot's first value, if it is finite, is what all are taken about.
