@@ -109,10 +109,9 @@ static ty_ahead ahead_of(const ty_grid *grid, uint64_t batch, uint64_t channel, 
                          const void *here)
 {
     if (grid->source)
-        return (ty_ahead){here, 0};
-    const void *from = ty_grid_at(grid, batch, begin, channel);
-    return (ty_ahead){(const unsigned char *)((uintptr_t)from + AHEAD),
-                      (size_t)grid->column_stride};
+        return (ty_ahead){(uintptr_t)here, 0};
+    return (ty_ahead){(uintptr_t)ty_grid_at(grid, batch, begin, channel) + AHEAD,
+                      (uintptr_t)grid->column_stride};
 }
 
 /* The values as whole numbers; notes one that is beyond 2^exponent. */

@@ -70,10 +70,10 @@ void ty_statistics_lay_out(ty_statistics *s, const tally_plan *plan);
 void ty_statistics_add(ty_statistics_kind kind, void *into, const void *from);
 void ty_extremes_add(double *into, const double *from);
 
-/* Bytes that are read later, and asked for while samples are added: `each` further on for each. */
+/* An address that is read later, and asked for while samples are added: `each` further on for each.
+ */
 typedef struct ty_ahead {
-    const unsigned char *at;
-    size_t each;
+    uintptr_t at, each; /* which wrap */
 } ty_ahead;
 
 /* `slots` are of n samples, each with a value, which go to their slots' entries, the four of a

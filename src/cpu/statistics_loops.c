@@ -152,14 +152,14 @@ INLINE void add_weighted(double *entry, const double *value, const double *k, co
 INLINE void fetch_eight(ty_ahead ahead[2])
 {
     for (int k = 0; k < 2; k++) {
-        __builtin_prefetch(ahead[k].at, 0, 2);
+        __builtin_prefetch((const void *)ahead[k].at, 0, 2);
         ahead[k].at += 8 * ahead[k].each;
     }
 }
 
 /*
- * Moments: a slot has `size` doubles, its k is `about` behind the first of them,
- * and entries for samples taken in turn are `step` apart.
+ * Moments: a slot has `size` doubles, its k is `about` behind the first of them, and entries for
+ * samples taken in turn are `step` apart.
  *
  * A run of samples is added as if all its slots had a k. If some had none, their sums were 0 before
  * it: they become 0 again, and those samples are added anew, one after the other.

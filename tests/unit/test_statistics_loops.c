@@ -28,7 +28,7 @@ static void run_moments(const ty_statistics_loops *loops, size_t n, int grouped,
                         int fresh, double *to)
 {
     const size_t first = n / 2 & ~(size_t)3, group = grouped ? TY_MOMENTS_GROUP : 0;
-    const ty_ahead ahead[2] = {{(const unsigned char *)v, 8}, {(const unsigned char *)w, 8}};
+    const ty_ahead ahead[2] = {{(uintptr_t)v, sizeof *v}, {(uintptr_t)w, sizeof *w}};
     loops->moments(to, group, large, &fresh, ahead, slots, v, first);
     loops->moments(to, group, large, &fresh, ahead, slots + first, v + first, n - first);
 }
