@@ -11,6 +11,7 @@
  */
 #include <pthread.h>
 #include <sched.h>
+#include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
@@ -21,7 +22,7 @@
 #define MARGIN ((size_t)16 << 10)
 #endif
 
-enum { PARTS_LEAST = 4, PARTS_OF_THREAD = 16, PARTS_MOST = 128, SPINS = 100 };
+enum { PARTS_LEAST = 4, PARTS_OF_THREAD = 24, PARTS_MOST = 128, SPINS = 100 };
 
 /* Bytes of the file, from the batch's first one. */
 typedef struct batch_part {
@@ -97,6 +98,17 @@ static int read_records(const ty_batch *b, batch_part *p, const ty_reader *r, co
     return at >= end;
 }
 
+/* Brings a part and what is around it; nonzero: it is there. A line ends before the file. */
+static int fetch_part(const ty_batch *b, unsigned index, char *text)
+{
+    const uint64_t at = b->begin + index * b->part_bytes;
+    const size_t before = at < TY_SCAN_SLACK ? (size_t)at : TY_SCAN_SLACK,
+                 none = TY_SCAN_SLACK - before;
+    memset(text, '\n', none);
+    return !ty_stream_read_at(b->text->stream, at - before, text + none, b->text_bytes - none,
+                              NULL);
+}
+
 static void read_part(void *arg, unsigned index, unsigned worker)
 {
     ty_batch *b = arg;
@@ -106,9 +118,7 @@ static void read_part(void *arg, unsigned index, unsigned worker)
     const ty_reader reader = ty_reader_of(b->text, end + MARGIN);
     ty_count count = {0, 0};
     int inside, at_line = 0;
-    const int is_there =
-        !ty_stream_read_at(b->text->stream, b->begin + index * b->part_bytes - TY_SCAN_SLACK, text,
-                           b->text_bytes, NULL);
+    const int is_there = fetch_part(b, index, text);
     if (is_there) {
         count = reader.loops->count(start, end);
         count.lines -= end[-1] == '\r' && *end == '\n'; /* the next part counts it */
@@ -196,17 +206,25 @@ static unsigned count_parts(ty_batch *b)
         b->wait--;
         return 0;
     }
-    if (all < PARTS_LEAST || b->begin < TY_SCAN_SLACK)
+    if (all < PARTS_LEAST)
         return 0;
     return all < b->most ? (unsigned)all : b->most;
+}
+
+/* A little more lines than are expected in so many bytes, by those before and at hand. */
+static size_t expect_lines(const ty_text_state *s, size_t bytes)
+{
+    const char *at_hand = s->buffer + s->begin, *end = s->buffer + s->end;
+    const uint64_t lines = s->line + ty_text_scan_loops_get()->count(at_hand, end).lines;
+    return (size_t)(1.125 * (double)bytes / (double)ty_stream_offset(s->stream) * (double)lines) +
+           16;
 }
 
 tally_status ty_batch_read(ty_text_state *s, tally_error *error)
 {
     uint64_t start;
     ty_pool *pool = ty_stream_pool(s->stream);
-    /* Some text has been read, which tells about how many lines there are. */
-    if (!pool || ty_pool_threads(pool) == 1 || !s->row || s->ended || s->after_cr ||
+    if (!pool || ty_pool_threads(pool) == 1 || s->ended || s->after_cr ||
         ty_stream_file(s->stream, &start) < 0)
         return TALLY_OK;
     tally_status status = s->batch ? TALLY_OK : create(s, error);
@@ -221,8 +239,7 @@ tally_status ty_batch_read(ty_text_state *s, tally_error *error)
     const unsigned count = b->good = count_parts(b);
     const size_t bytes = count * b->part_bytes;
     if (count)
-        status = ty_text_reserve(
-            s, (size_t)(1.125 * (double)bytes / (double)begin * (double)s->line) + 16, error);
+        status = ty_text_reserve(s, expect_lines(s, bytes), error);
     if (status || !count)
         return status;
     ty_pool_run(pool, 0, count, read_part, b);
