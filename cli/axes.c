@@ -264,7 +264,8 @@ static tally_status find_stats(job *job, tally_error *error)
 {
     cli_source *source = job->source;
     tally_status status = TALLY_OK;
-    const int several = source->channels > 1; /* each would be read from the file again */
+    /* Each would be read from the file again. */
+    const int several = !cli_source_has_all_channels(source) && source->channels > 1;
     job->passes++;
     for (uint32_t d = 0; d < source->dimensions; d++)
         job->stats[d] = (tally_stats)TALLY_STATS_INIT;

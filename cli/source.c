@@ -229,6 +229,11 @@ static tally_status choose_channels(cli_source *source, tally_error *error)
     return status;
 }
 
+int cli_source_has_all_channels(const cli_source *source)
+{
+    return source->channels == source->kind.channels;
+}
+
 uint64_t cli_source_channel(const cli_source *source, uint64_t c)
 {
     uint64_t bits = source->channel_mask;

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* One pass over one channel's samples: what a range and most bin rules need. Starts cleared; adds
+/* One pass over a channel's samples: what a range and most bin rules need. Starts cleared; adds
  * up over chunks with tally_stats_merge. Sums are of finite samples in float64. */
 typedef struct tally_stats {
     size_t struct_size;
@@ -29,9 +29,12 @@ typedef struct tally_stats {
         sizeof(tally_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                    \
     }
 
-/* Reads `view` once (all batches and rows of channel `channel`), adding to `stats`, in a fixed
- * order: the same view gives the same bits. `mask` may be NULL. `moments` 0 leaves mean, m2, m3
- * alone. `context` NULL: on the calling thread alone. */
+#define TALLY_ALL_CHANNELS UINT64_MAX
+
+/* Reads `view` once (all batches and rows of channel `channel`, or with TALLY_ALL_CHANNELS of all
+ * of them together), adding to `stats`, in a fixed order: the same view gives the same bits. `mask`
+ * may be NULL. `moments` 0 leaves mean, m2, m3 alone. `context` NULL: on the calling thread alone.
+ */
 TALLY_API tally_status tally_stats_add(tally_context *context, const tally_view *view,
                                        const tally_view *mask, uint64_t channel, int moments,
                                        tally_stats *stats, tally_error *error);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tally_stats: extremes, kinds of samples and moments of one channel in one pass.
+ * tally_stats: extremes, kinds of samples and moments of one channel, or of all, in one pass.
  *
- * Elements are cut into parts of fixed size and parts into blocks, whatever the threads; blocks are
- * merged in order within a part, parts pairwise in order. So moments depend on the samples'
- * sequence (and the mask) alone, and their error grows with the logarithm of the count.
+ * Elements are cut into parts of fixed size and parts into blocks, whatever the threads; blocks,
+ * and a block's channels, are merged in order within a part, parts pairwise in order. So moments
+ * depend on the samples' sequence (and the mask) alone, and their error grows with the logarithm of
+ * the count.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -74,12 +75,13 @@ void tally_stats_merge(tally_stats *into, const tally_stats *from, tally_dtype d
 /* One call: what every part reads. */
 typedef struct stats_job {
     const ty_stats_loops *loops;
-    ty_grid samples, mask;             /* mask.data NULL: none */
-    uint64_t channel, elements, total; /* of a batch; of all batches */
-    uint64_t part;                     /* elements of a part */
-    uint64_t first;                    /* number of the part that `results` starts with */
-    int moments, direct;               /* direct: one packed run, no mask */
-    ty_source_failure *failure;        /* samples and mask are read; else NULL */
+    ty_grid samples, mask;      /* mask.data NULL: none */
+    uint64_t channel, channels; /* the first, and how many */
+    uint64_t elements, total;   /* of a batch; of all batches */
+    uint64_t part;              /* elements of a part */
+    uint64_t first;             /* number of the part that `results` starts with */
+    int moments, direct;        /* direct: one packed run, no mask */
+    ty_source_failure *failure; /* samples and mask are read; else NULL */
     ty_source_buffers buffers;
     tally_stats *results;
 } stats_job;
@@ -151,11 +153,13 @@ static void block_moments(const ty_stats_loops *loops, tally_dtype dtype, const 
         loops->moments(values, count, stats);
 }
 
-/* Elements [begin, begin+count), at most BLOCK unless the job is direct and wants no moments. */
-static void add_block(const stats_job *job, uint64_t begin, size_t count, tally_stats *into)
+/* Elements [begin, begin+count) of a channel, at most BLOCK unless the job is direct and wants no
+ * moments. */
+static void add_block(const stats_job *job, uint64_t channel, uint64_t begin, size_t count,
+                      tally_stats *into)
 {
     unsigned char buffer[BLOCK * 8], picked[BLOCK * 8], bytes[BLOCK];
-    const void *samples = gather(job, &job->samples, job->channel, begin, count, buffer);
+    const void *samples = gather(job, &job->samples, channel, begin, count, buffer);
     if (job->mask.data) {
         const unsigned char *mask = gather(job, &job->mask, 0, begin, count, bytes);
         count = keep(mask, samples, job->samples.size, count, picked);
@@ -176,8 +180,36 @@ static void add_block(const stats_job *job, uint64_t begin, size_t count, tally_
 static void add_blocks(const stats_job *job, uint64_t at, uint64_t end, tally_stats *into)
 {
     size_t step = job->direct && !job->moments ? 32 * BLOCK : BLOCK;
-    for (; at < end; at += step)
-        add_block(job, at, (size_t)(end - at < step ? end - at : step), into);
+    for (; at < end; at += step) {
+        const size_t count = (size_t)(end - at < step ? end - at : step);
+        for (uint64_t c = 0; c < job->channels; c++)
+            add_block(job, job->channel + c, at, count, into);
+    }
+}
+
+/* Whether all samples lie side by side. */
+static int is_direct(const stats_job *job)
+{
+    const ty_grid *g = &job->samples;
+    return !job->mask.data && job->channels == 1 && g->rows == 1 && g->batches == 1 &&
+           g->column_stride == (int64_t)g->size;
+}
+
+/* Pixels all of whose packed channels are looked at become samples of one channel; moments have an
+ * order. */
+static void flatten(stats_job *job)
+{
+    ty_grid *g = &job->samples;
+    const uint64_t channels = job->channels;
+    if (channels != g->channels || job->moments || job->mask.data || g->source || g->rows != 1 ||
+        g->batches != 1 || g->channel_stride != (int64_t)g->size ||
+        g->column_stride != (int64_t)(channels * g->size))
+        return;
+    g->columns *= channels;
+    g->column_stride = (int64_t)g->size;
+    job->elements = job->total = g->columns;
+    job->channels = g->channels = 1;
+    job->direct = 1;
 }
 
 static unsigned grids_of(stats_job *job, ty_grid **grids)
@@ -197,7 +229,9 @@ static void add_read(const stats_job *job, unsigned worker, uint64_t at, uint64_
         const unsigned count = grids_of(&piece, grids);
         n = ty_source_load(&job->buffers, worker, grids, count, at, end - at);
         piece.elements = n;
-        add_blocks(&piece, 0, n, into);
+        stats_job flat = piece; /* its own, for the piece is given back as it was lent */
+        flatten(&flat);
+        add_blocks(&flat, 0, flat.elements, into);
         ty_source_unload(grids, count, at);
     }
 }
@@ -260,7 +294,7 @@ static tally_status job_make(const tally_view *view, const tally_view *mask, uin
         return ty_error(error, TALLY_ERROR_ARGUMENT, "stats: %s; start from TALLY_STATS_INIT",
                         stats ? "struct_size is wrong" : "NULL");
     ty_grid *g = &job->samples;
-    if (channel >= g->channels)
+    if (channel >= g->channels && channel != TALLY_ALL_CHANNELS)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "channel %" PRIu64 ": the view has %" PRIu64 "", channel, g->channels);
     if (mask && (status = ty_grid_mask(mask, g, TALLY_DEVICE_CPU, &job->mask, error)))
@@ -268,7 +302,8 @@ static tally_status job_make(const tally_view *view, const tally_view *mask, uin
     if (__builtin_mul_overflow(g->rows, g->columns, &job->elements) ||
         __builtin_mul_overflow(job->elements, g->batches, &job->total))
         return ty_error(error, TALLY_ERROR_ARGUMENT, "view: more than 2^64-1 samples");
-    job->channel = channel;
+    job->channel = channel == TALLY_ALL_CHANNELS ? 0 : channel;
+    job->channels = channel == TALLY_ALL_CHANNELS ? g->channels : 1;
     if (!job->total)
         return TALLY_OK;
     if (mask && (g->source != NULL) != (job->mask.source != NULL))
@@ -287,7 +322,8 @@ static tally_status job_make(const tally_view *view, const tally_view *mask, uin
         g->batches = 1;
         job->elements = job->total;
     }
-    job->direct = !mask && g->rows == 1 && g->batches == 1 && g->column_stride == (int64_t)g->size;
+    flatten(job);
+    job->direct = is_direct(job);
     return TALLY_OK;
 }
 

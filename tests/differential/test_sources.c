@@ -225,7 +225,8 @@ static int check_stats(const random_case *c, tally_context *context, uint64_t se
     tally_source sources[TALLY_MAX_DIMENSIONS + 2];
     const random_case same = read_case(c, memories, sources, UINT64_MAX);
     const int moments = (int)(seed & 1);
-    for (uint64_t ch = 0; ch < c->plan.channels; ch++) {
+    for (uint64_t i = 0; i <= c->plan.channels; i++) {
+        const uint64_t ch = i < c->plan.channels ? i : TALLY_ALL_CHANNELS;
         tally_stats want = TALLY_STATS_INIT, got = want;
         tally_error error = {""};
         tally_status one = tally_stats_add(NULL, &c->views[0], c->has_mask ? &c->mask : NULL, ch,
@@ -235,8 +236,8 @@ static int check_stats(const random_case *c, tally_context *context, uint64_t se
                             c->has_mask ? &same.mask : NULL, ch, moments, &got, &error);
         statistics++;
         if (one || two || !same_stats(&want, &got)) {
-            printf("FAILED: statistics of channel %llu: %d %d %s\n", (unsigned long long)ch,
-                   (int)one, (int)two, error.message);
+            printf("FAILED: statistics of channel %lld: %d %d %s\n", (long long)ch, (int)one,
+                   (int)two, error.message);
             return 0;
         }
     }
