@@ -222,7 +222,7 @@ tally_status ty_text_reserve(ty_text_state *s, size_t rows, tally_error *error)
     if (room > s->own_room) {
         ty_free(s->own);
         s->own_room = 0;
-        s->own = ty_malloc(room * sizeof *s->own);
+        s->own = ty_large(room * sizeof *s->own);
         if (!s->own)
             return ty_error_memory(error, "samples", room * sizeof *s->own);
         s->own_room = room;
