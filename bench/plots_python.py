@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The chart of a call's time from 0 to 10^9 samples, by the lines of bench/python.py: one panel a case."""
 
-WHO = ("tally", "tally on torch", "numpy", "boost-histogram", "fast-histogram", "xhistogram", "cupy", "torch")
+WHO = ("tally", "tally on torch", "numpy", "boost-histogram", "fast-histogram", "xhistogram", "cupy", "torch", "datashader")
 LEAST = 0.5  # where 0 samples stand
 
 
@@ -17,6 +17,7 @@ def by_case(lines):
 def draw(plt, colours, lines):
     """The page."""
     cases, header = by_case(lines), lines[0]
+    colours = (*colours, "#7f7f7f")
     columns = 4
     rows = -(-len(cases) // columns)
     page, panels = plt.subplots(rows, columns, figsize=(3.1 * columns, 2.3 * rows + 0.9), sharex=True, sharey=True,
