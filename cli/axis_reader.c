@@ -116,12 +116,11 @@ tally_status cli_chunk_stats(cli_source *source, const cli_chunk *chunk, tally_c
     if (by_codes)
         cli_say(source->options, "%s: its range by dictionaries",
                 cli_shown(source->paths[source->current]));
-    for (uint32_t d = 0; d < source->dimensions && !by_codes; d++) {
-        const int all = cli_source_has_all_channels(source);
+    const int all = cli_source_has_all_channels(source);
+    for (uint32_t d = 0; d < source->dimensions && !by_codes; d++)
         for (uint64_t c = 0; c < (all ? 1 : source->channels) && !status; c++)
             status = tally_stats_add(context, &chunk->views[d], mask,
                                      all ? TALLY_ALL_CHANNELS : cli_source_channel(source, c), 0,
                                      &stats[d], error);
-    }
     return status;
 }

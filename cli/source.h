@@ -150,7 +150,7 @@ const cli_option *cli_source_numbers(const cli_options *options, size_t samples)
 int cli_source_has_words(const cli_source *source);
 /* Elements that all files have together, 0 unknown. */
 uint64_t cli_source_hint(const cli_source *source);
-/* Whether no channel was chosen. */
+/* Whether all of the file's channels are counted. */
 int cli_source_has_all_channels(const cli_source *source);
 /* The c-th counted channel's number in the file. */
 uint64_t cli_source_channel(const cli_source *source, uint64_t c);

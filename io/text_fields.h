@@ -65,8 +65,9 @@ typedef enum ty_field_kind {
     TY_FIELD_COMMA,   /* a number to people who write decimal commas, or commas between thousands */
     TY_FIELD_TIME,    /* a date, or a date and a time of day */
     TY_FIELD_TEXT,
-    TY_FIELD_INTEGER, /* of a column alone, as … */
-    TY_FIELD_BOOLEAN  /* … true and false, which are text elsewhere */
+    /* Of columns only; such a field is a number, or text. */
+    TY_FIELD_INTEGER,
+    TY_FIELD_BOOLEAN
 } ty_field_kind;
 
 enum { TY_MISSING_MOST = 4 }; /* bytes of the usual words for missing, "-nan" among them */

@@ -187,14 +187,6 @@ static void add_blocks(const stats_job *job, uint64_t at, uint64_t end, tally_st
     }
 }
 
-/* Whether all samples lie side by side. */
-static int is_direct(const stats_job *job)
-{
-    const ty_grid *g = &job->samples;
-    return !job->mask.data && job->channels == 1 && g->rows == 1 && g->batches == 1 &&
-           g->column_stride == (int64_t)g->size;
-}
-
 /* Pixels all of whose packed channels are looked at become samples of one channel; moments have an
  * order. */
 static void flatten(stats_job *job)
@@ -323,7 +315,8 @@ static tally_status job_make(const tally_view *view, const tally_view *mask, uin
         job->elements = job->total;
     }
     flatten(job);
-    job->direct = is_direct(job);
+    job->direct = !mask && job->channels == 1 && g->rows == 1 && g->batches == 1 &&
+                  g->column_stride == (int64_t)g->size;
     return TALLY_OK;
 }
 

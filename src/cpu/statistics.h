@@ -73,7 +73,7 @@ void ty_extremes_add(double *into, const double *from);
 /* An address that is read later, and asked for while samples are added: `each` further on for each.
  */
 typedef struct ty_ahead {
-    uintptr_t at, each; /* which wrap */
+    uintptr_t at, each; /* they wrap where a view runs backwards */
 } ty_ahead;
 
 /* `slots` are of n samples, each with a value, which go to their slots' entries, the four of a

@@ -168,7 +168,7 @@ tally_status ty_store_clear(ty_call *c, tally_error *error)
         return TALLY_OK;
     t->fresh = 0;
     if (!output->on_device && c->plan->weighted)
-        return TALLY_OK; /* begin_totals has */
+        return TALLY_OK; /* begin_totals has cleared them */
     if (!output->on_device)
         return ty_call_clear(c, t->counts, t->first * 8, c->count * c->plan->slots * 8, error);
     if (output->accumulate)

@@ -475,8 +475,8 @@ uint64_t ty_upload_together(const ty_call *c)
     return least(left, least(columns, totals ? totals : 1));
 }
 
-/* Kernels that look at a mask have it sent like samples. Columns that there are not stay
- * as they are, for a small call's sake. */
+/* Kernels that look at a mask have it sent like samples. Nothing is written but the columns that
+ * there are, for a small call would feel the rest. */
 static void load_make(ty_load *load, const ty_call *c)
 {
     const ty_job *job = c->job;
