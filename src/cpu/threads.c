@@ -2,14 +2,13 @@
 #include "cpu/threads.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
 #include "core/alloc.h"
 #include "core/system.h"
 
-enum { most_threads = 1024, SPINS = 100 };
+enum { most_threads = 1024 };
 
 /* One ty_pool_run in progress; lives on its caller's stack. */
 typedef struct call {
@@ -77,7 +76,7 @@ static void help(ty_pool *pool, call *c)
         pthread_mutex_unlock(&pool->lock);
         c->task(c->arg, part, worker);
         pthread_mutex_lock(&pool->lock);
-        if (!__atomic_sub_fetch(&c->unfinished, 1, __ATOMIC_RELAXED)) {
+        if (!--c->unfinished) {
             pthread_cond_broadcast(&pool->done);
             return; /* the caller may have returned: c is gone */
         }
@@ -133,11 +132,6 @@ void ty_pool_run(ty_pool *pool, unsigned workers, unsigned parts,
     if (pool->running)
         pthread_cond_broadcast(&pool->work);
     help(pool, &c);
-    pthread_mutex_unlock(&pool->lock);
-    /* The others mostly are done soon: to sleep would take longer. */
-    for (int i = 0; i < SPINS && __atomic_load_n(&c.unfinished, __ATOMIC_RELAXED); i++)
-        sched_yield();
-    pthread_mutex_lock(&pool->lock);
     while (c.unfinished)
         pthread_cond_wait(&pool->done, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
