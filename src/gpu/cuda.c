@@ -474,13 +474,13 @@ static CUresult find_function(const ty_device *device, cuda_queue *q, CUmodule m
 static tally_status launch(ty_device *device, void *queue, void *program, const char *kernel,
                            const ty_launch *l, tally_error *error)
 {
-    enum { most_args = 64 };
     cuda_queue *q = queue;
     unsigned number = 0;
-    void *pointers[most_args];
+    void *pointers[TY_MOST_ARGS];
     CUresult code;
-    if (l->arg_count > most_args)
-        return ty_error(error, TALLY_ERROR_INTERNAL, "%s: more than 64 arguments", kernel);
+    if (l->arg_count > TY_MOST_ARGS)
+        return ty_error(error, TALLY_ERROR_INTERNAL, "%s: more than %d arguments", kernel,
+                        TY_MOST_ARGS);
     for (unsigned i = 0; i < l->arg_count; i++)
         pointers[i] = (void *)&l->args[i].value;
     WITH(device, code, find_function(device, q, program, kernel, l->local_bytes, &number));

@@ -48,11 +48,12 @@ static inline ty_arg ty_arg_u64(uint64_t value)
 /* One launch of a row of groups. The local memory is the kernel's last argument (dialect.h). An
  * `early` kernel waits itself for what is before it on the queue (TY_GRID_WAIT): where the device
  * can, it starts while that ends. */
+enum { TY_MOST_ARGS = 80 };
 typedef struct ty_launch {
     uint32_t groups, group_size;
     uint32_t local_bytes;
     const ty_arg *args;
-    unsigned arg_count;
+    unsigned arg_count; /* at most TY_MOST_ARGS */
     int early;
 } ty_launch;
 

@@ -6,6 +6,7 @@
 #include "gpu/call.h"
 
 enum { TY_VIEW_ARGS = 5 * (TALLY_MAX_DIMENSIONS + 2) + 24 }; /* more than any kernel takes */
+_Static_assert((int)TY_VIEW_ARGS <= (int)TY_MOST_ARGS, "a launch has room for them");
 
 /* run.c: fills the call's samples, mask and weights from its job's views on the device, and checks
  * that they lie inside the caller's memory objects. */
