@@ -14,6 +14,8 @@
 #include "gpu/views.h"
 #include "kernel_texts.h"
 
+enum { PACKED_AHEAD = 2 }; /* vectors that a work-item reads at a time */
+
 typedef struct variant {
     ty_statistics_wish wish;
     ty_program *program;
@@ -49,45 +51,43 @@ static ty_any_layout layout_of(const tally_plan *plan, const ty_device *device,
     return l;
 }
 
-static uint64_t packed_bytes(const tally_plan *plan, const ty_statistics_wish *w, uint32_t copies)
+/* Words of a plane of the table for packed float32, whose place the kernel knows. */
+static uint32_t packed_plane(const ty_device *device, const ty_statistics_wish *w)
 {
-    const uint64_t spread = copies && copies < 32 ? 32 / copies : 1; /* STATISTICS_SPREAD + 1 */
-    const uint64_t cells = (plan->bins + TY_CELLS_EXTRA + spread - 1) / spread * spread;
-    return cells * words_of(w) * 4 * copies;
+    const uint32_t kept = 1024, words = (device->local_bytes - kept) / 4 / words_of(w);
+    return words & ~31u;
 }
 
-/* Copies of the table for packed float32; 0: it does not fit, or is not for such samples. */
+/* Copies of that table; 0: it does not fit, or is not for such samples. */
 static uint32_t packed_copies(const tally_plan *plan, const ty_device *device,
                               const ty_statistics_wish *w)
 {
     enum { most_copies = 32 };
-    const uint32_t most = device->local_bytes - 1024;
-    uint32_t copies = 1;
+    const uint64_t cells = plan->bins + TY_CELLS_EXTRA, plane = packed_plane(device, w);
+    uint32_t copies = most_copies;
     if (plan->options.dimensions > 1 || plan->options.dtypes[0] != TALLY_F32 ||
-        w->value != TALLY_F32 || packed_bytes(plan, w, 1) > most)
+        w->value != TALLY_F32)
         return 0;
-    while (copies < most_copies && packed_bytes(plan, w, copies * 2) <= most)
-        copies *= 2;
+    while (copies && (cells * copies + 31) / 32 * 32 > plane) /* cells change places in 32 words */
+        copies /= 2;
     return copies;
 }
 
-static ty_geometry packed_geometry(const tally_plan *plan, const ty_device *device,
-                                   const ty_statistics_wish *w)
+static ty_geometry packed_geometry(const ty_device *device, const ty_statistics_wish *w)
 {
+    const uint32_t shared = 8;
     uint32_t size = device->warp == 32 ? 1024 : 64;
     while (size > device->group_max)
         size /= 2;
     return (ty_geometry){.groups = device->units,
                          .group_size = size,
-                         .local_bytes =
-                             (uint32_t)packed_bytes(plan, w, packed_copies(plan, device, w)),
+                         .local_bytes = packed_plane(device, w) * words_of(w) * 4 + shared,
                          .most = UINT64_C(1) << 31};
 }
 
 void ty_statistics_options(const tally_plan *plan, const ty_device *device,
                            const ty_statistics_wish *w, ty_defines *o)
 {
-    enum { ahead = 2 };
     const ty_any_layout l = layout_of(plan, device, w);
     ty_gpu_options(plan, device, o);
     ty_any_layout_define(plan, &l, o);
@@ -96,8 +96,10 @@ void ty_statistics_options(const tally_plan *plan, const ty_device *device,
     ty_define(o, "TY_SUMS", w->sums);
     ty_define(o, "TY_EXTREMES", w->extremes);
     ty_define(o, "TY_PACKED", l.copies ? packed_copies(plan, device, w) : 0);
-    ty_define(o, "TY_PACKED_GROUP", packed_geometry(plan, device, w).group_size);
-    ty_define(o, "TY_PACKED_AHEAD", ahead);
+    ty_define(o, "TY_PLANE", packed_plane(device, w));
+    ty_define(o, "TY_PACKED_GROUP", packed_geometry(device, w).group_size);
+    ty_define(o, "TY_PACKED_AHEAD", PACKED_AHEAD);
+    ty_define_barriers(device, o);
 }
 
 static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n, ty_geometry *g)
@@ -108,7 +110,8 @@ static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n
 
 static const ty_gpu_method kernels = {
     .texts = {ty_text_fixed_h, ty_text_statistics_state_h, ty_text_statistics,
-              ty_text_statistics_fold, ty_text_statistics_packed, ty_text_statistics_finish},
+              ty_text_statistics_fold, ty_text_statistics_packed, ty_text_statistics_brief,
+              ty_text_statistics_probe, ty_text_statistics_finish},
     .reads = TY_READS_ANY,
     .maps = TY_MAPS_FLOAT32,
     .tables = TY_TABLES_GLOBAL,
@@ -319,6 +322,13 @@ static tally_status launch_fold(const ty_column *x, uint32_t pass, ty_memory out
     return ty_call_launch(c, "statistics_fold", &fold, error);
 }
 
+/* How many samples of a group's are worth two launches in place of one. */
+static uint64_t brief_least(const ty_geometry *packed)
+{
+    const uint64_t rounds = 8;
+    return rounds * 4 * PACKED_AHEAD * packed->group_size;
+}
+
 /* Elements [begin, begin + n) of histograms [h, h + count); `pass`: 0, or STATISTICS_GUESSED, then
  * STATISTICS_AGAIN. */
 static tally_status add_elements(const ty_column *x, uint32_t pass, tally_error *error)
@@ -326,11 +336,11 @@ static tally_status add_elements(const ty_column *x, uint32_t pass, tally_error 
     ty_call *c = x->call;
     const ty_statistics *s = c->job->statistics;
     const int about = !x->number && ty_plan_may_fail(c->plan), packed = !about && is_packed(x);
-    const ty_geometry g =
-        packed ? packed_geometry(c->plan, c->device, &x->wish) : x->layout.geometry;
+    const ty_geometry g = packed ? packed_geometry(c->device, &x->wish) : x->layout.geometry;
     const uint32_t parts = ty_view_parts(&g, c->n, c->count),
                    partials = x->layout.copies ? parts : 1;
-    const uint64_t bytes = c->count * partials * partial_bytes(c->plan, &x->wish);
+    const uint64_t groups = c->count * parts, stop = 8, /* a group's (STATISTICS_STOP) */
+        bytes = c->count * partials * partial_bytes(c->plan, &x->wish) + groups * stop;
     ty_memory out;
     tally_status status = ty_call_partials(c, bytes, &out, error);
     if (!status && !x->layout.copies)
@@ -348,9 +358,11 @@ static tally_status add_elements(const ty_column *x, uint32_t pass, tally_error 
     args[n++] = ty_arg_u32((uint32_t)c->plan->slots);
     args[n++] = ty_arg_u32(x->layout.copies);
     args[n++] = ty_arg_u32(x->given);
-    args[n++] =
-        ty_arg_u32((s->limited ? STATISTICS_LIMITED : 0u) | (s->skip_nan ? STATISTICS_SKIP : 0u) |
-                   (about ? STATISTICS_ABOUT : 0u) | pass);
+    const uint32_t flags = (s->limited ? STATISTICS_LIMITED : 0u) |
+                           (s->skip_nan ? STATISTICS_SKIP : 0u) | (about ? STATISTICS_ABOUT : 0u) |
+                           pass;
+    ty_arg *const how = &args[n];
+    args[n++] = ty_arg_u32(flags);
     args[n++] = ty_arg_memory(x->memory);
     args[n++] = ty_arg_u64(ty_cell_at(c, x->number, c->h));
     args[n++] = ty_arg_u64(ty_flows_at(c, c->h));
@@ -359,14 +371,15 @@ static tally_status add_elements(const ty_column *x, uint32_t pass, tally_error 
     args[n++] = ty_arg_u64(rare_at(c));
     args[n++] = ty_arg_u32(rare_copies(c));
     args[n++] = ty_arg_memory(out);
-    const ty_launch count = {(uint32_t)c->count * parts,
-                             g.group_size,
-                             g.local_bytes ? g.local_bytes : 16,
-                             args,
-                             n,
-                             .early = 0};
-    status =
-        ty_call_launch(c, packed ? "statistics_count_packed" : "statistics_count", &count, error);
+    const ty_launch count = {
+        (uint32_t)groups, g.group_size, g.local_bytes ? g.local_bytes : 16, args, n, .early = 0};
+    if (packed && x->wish.sums > 1 && c->n / parts >= brief_least(&g)) {
+        status = ty_call_launch(c, "statistics_count_brief", &count, error);
+        *how = ty_arg_u32(flags | STATISTICS_REST);
+    }
+    if (!status)
+        status = ty_call_launch(c, packed ? "statistics_count_packed" : "statistics_count", &count,
+                                error);
     if (!status && pass == STATISTICS_GUESSED)
         status = launch_late(x, error);
     return status ? status : launch_fold(x, pass, out, partials, error);
@@ -376,7 +389,7 @@ static tally_status add_elements(const ty_column *x, uint32_t pass, tally_error 
 static uint64_t together(const ty_column *x)
 {
     const ty_call *c = x->call;
-    const ty_geometry packed = packed_geometry(c->plan, c->device, &x->wish);
+    const ty_geometry packed = packed_geometry(c->device, &x->wish);
     const ty_geometry *g = &x->layout.geometry;
     const uint32_t parts = ty_view_parts(g, c->job->elements, c->job->histograms),
                    others = ty_view_parts(&packed, c->job->elements, c->job->histograms);

@@ -195,6 +195,7 @@ typedef struct call {
     uint32_t count;
     double limits[most_columns], used[most_columns]; /* the caller's, and those that serve */
     tally_statistics_options options;
+    unsigned wanted; /* as of into(); 0: drawn */
 } call;
 
 /* The same values, but none of them infinite or NaN; NaN stays where it is left out. Sets what the
@@ -334,7 +335,7 @@ static void check_there(const call *x, const tally_plan *plan, const tally_view 
 static void check_call(const call *x, const tally_plan *plan, const tally_plan *reference)
 {
     static const unsigned wishes[] = {255 & ~128u, 127, 4, 24, 96, 96 | 128, 3, 108};
-    const unsigned wanted = wishes[below(sizeof wishes / sizeof *wishes)];
+    const unsigned wanted = x->wanted ? x->wanted : wishes[below(sizeof wishes / sizeof *wishes)];
     const size_t rows = x->count * x->c.histograms;
     answer bins[3], flows[3];
     tally_view views[TALLY_MAX_DIMENSIONS], values[most_columns], mask;
@@ -492,6 +493,57 @@ static void check_guess(int way)
     free(values);
 }
 
+/* So many samples that the brief way is taken, if their shape lets it: it may stop at once, on the
+ * way, or add again what it could not tell. */
+static void check_brief(int shape)
+{
+    static const uint64_t bins[] = {4096, 100, 12, 3000};
+    tally_device_info info = TALLY_DEVICE_INFO_INIT;
+    tally_context_device(device, &info, NULL);
+    const int large = strstr(info.driver, "CUDA") || strstr(info.name, "NVIDIA");
+    const uint64_t n = (large ? (uint64_t)15000000 : 150000) + below(5000), turn = n / 5 * 2;
+    const int way = (int)below(6), odd = below(2) ? 0 : 1000, sign = below(2) ? 1 : -1;
+    call x = {.count = 1, .options = TALLY_STATISTICS_OPTIONS_INIT, .wanted = below(4) ? 127 : 16};
+    random_case *c = &x.c;
+    float *samples = malloc(n * 4), *values = malloc(n * 4);
+    if (!samples || !values)
+        exit(1);
+    snprintf(c->text, sizeof c->text, "brief, samples %d, values %d, %llu", shape, way,
+             (unsigned long long)n);
+    c->plan = (tally_plan_options){.struct_size = sizeof c->plan, .dimensions = 1};
+    c->plan.axes[0] = tally_axis_even(bins[below(4)], 0, 1);
+    c->plan.dtypes[0] = TALLY_F32;
+    c->histograms = 1;
+    for (uint64_t i = 0; i < n; i++) {
+        const double u = unit(), w = 2 * unit() - 1;
+        samples[i] = (float)(shape == 0        ? 1.02 * u - 0.01
+                             : shape == 1      ? u * u * u
+                             : shape == 2      ? i < turn ? u : 0.7 /* one cell */
+                             : shape == 3      ? (double)(i * 7 / n) / 8 + u / 100
+                             : shape == 4      ? below(10) ? u : 0.3
+                             : shape == 5      ? i < turn ? 0.5 : u
+                             : i < n / 20 * 19 ? u
+                                               : 0.2);
+        values[i] = (float)(way == 0   ? w
+                            : way == 1 ? (double)below(21) - 10
+                            : way == 2 ? below(3) ? below(2) ? -0.0 : 0.0 : sign * u
+                            : way == 3 ? ldexp(w, -(int)below(40))
+                            : way == 4 ? 1000 + w
+                                       : -1 - u);
+        if (odd && !below((uint64_t)odd))
+            values[i] = below(2) ? NAN : below(2) ? INFINITY : -INFINITY;
+    }
+    c->views[0] = tally_view_1d(samples, TALLY_F32, n);
+    x.values[0] = tally_view_1d(values, TALLY_F32, n);
+    x.options.skip_nan = (int32_t)below(2);
+    make_plain(&x, 0);
+    x.limits[0] = x.used[0] * 1.5;
+    x.options.limits = below(2) && !odd ? x.limits : NULL;
+    check_made(&x);
+    free(samples);
+    free(values);
+}
+
 /* As many arguments as a kernel can have. */
 static void check_most_dimensions(void)
 {
@@ -569,6 +621,8 @@ int main(int argc, char **argv)
     state = seed;
     for (int way = 0; way < 7 && !failures; way++)
         check_guess(way);
+    for (int shape = 0; shape < 7 && !failures; shape++)
+        check_brief(shape);
     check_most_dimensions();
     for (int i = 0; i < cases && failures < 20; i++) {
         state = seed + (uint64_t)i;

@@ -2,13 +2,15 @@
  * statistics: packed float32 values of packed float32 samples, by loads of 16 bytes. The table has
  * TY_PACKED copies of every word, by cells (cell.h), which neighbouring lanes take in turn.
  *
- * A slot's words are, one plane after the other, its extremes, the number of its values, and a limb
- * each for
+ * A slot's words are, one plane of TY_PLANE after the other, its extremes, the number of its
+ * values, and a limb each for
  *
  *     p        bits 0 to STATISTICS_LOW, signed; the others, signed (both biased, so as not to be)
  *     p * p    bits 0 to SQUARE_1; SQUARE_1 to SQUARE_2; the others
  *
- * How often a limb's word wraps is counted in the table of rare values.
+ * How often a limb's word wraps is counted in the table of rare values. Where no cell has many of
+ * the samples there is a shorter way (statistics_brief.cl), which leaves to this one what it cannot
+ * do.
  *
  * E may be a guess, by some of the values (STATISTICS_GUESSED). Values that are larger, or that a
  * larger E would round otherwise, are late: statistics_late adds them when E is known. If they are
@@ -32,8 +34,10 @@ typedef struct statistics_packed {
     float unit;                 /* 2^(STATISTICS_BITS-E) */
     ty_u32 high_bias, low_bias; /* what is taken from their bits */
     ty_u32 crowd, turns;        /* whether there was one, and how many turns had none */
+    int again;                  /* whether rare values have been added before */
     TY_LOCAL ty_u32 *table;     /* its copy */
-    ty_u32 plane;
+    TY_LOCAL ty_u32 *words;     /* for statistics_brief.cl: the table, the address of the copy, */
+    ty_u32 at, added;           /* and how many samples have been added */
 } statistics_packed;
 
 /* Values of one cell: their number, limbs, largest key and largest complement of a key. */
@@ -41,14 +45,14 @@ typedef struct statistics_few {
     ty_u32 n, limbs[STATISTICS_LIMBS_MOST], max, min;
 } statistics_few;
 
-/* What values are rounded and scaled by. Where floats are too large or too small for that, all of
- * them are rare, but for zeros among the small. */
-TY_FN void statistics_packed_scale(statistics_packed *p, int e)
+/* What values are rounded and scaled by; a lower limb has low_bits. Where floats are too large or
+ * too small for that, all of them are rare, but for zeros among the small. */
+TY_FN void statistics_packed_scale(statistics_packed *p, int e, int low_bits)
 {
     const ty_u32 rounder = 0x4b400000u; /* 1.5 * 2^23 */
     int zeros = e < -70, in = e <= 100;
     e = zeros ? 0 : e;
-    ty_u32 high = in ? rounder + ((ty_u32)(e - STATISTICS_HIGH) << 23) : 0x7fc00000u,
+    ty_u32 high = in ? rounder + ((ty_u32)(e - STATISTICS_BITS + low_bits) << 23) : 0x7fc00000u,
            low = in ? rounder + ((ty_u32)(e - STATISTICS_BITS) << 23) : 0x7fc00000u;
     p->high = TY_AS_FLOAT(high);
     p->low = TY_AS_FLOAT(low);
@@ -63,6 +67,12 @@ TY_FN void statistics_packed_scale(statistics_packed *p, int e)
 TY_FN ty_u32 statistics_packed_at(ty_u32 cell)
 {
     return (cell ^ (cell >> 5 & STATISTICS_SPREAD)) * TY_PACKED;
+}
+
+/* Copy k of those of all cells. */
+TY_FN ty_u32 statistics_packed_copy(ty_u32 k)
+{
+    return statistics_packed_at(k / TY_PACKED) + k % TY_PACKED;
 }
 
 TY_FN ty_u32 statistics_packed_cell(ty_u32 x, const statistics_packed *p)
@@ -89,7 +99,7 @@ TY_FN statistics_few statistics_packed_of(ty_u32 bits, const statistics_packed *
         one.limbs[1] = is ? TY_FLOAT_BITS(high) - p->high_bias : 1u << STATISTICS_HIGH;
     }
     if (TY_SUMS > 1) {
-        ty_u32 size = is ? (ty_u32)(TY_FABS(v) * p->unit) : 0;
+        ty_u32 size = (ty_u32)(TY_FABS(is ? v : 0) * p->unit);
         ty_u64 square = (ty_u64)size * size;
         one.limbs[2] = (ty_u32)square & ((1u << STATISTICS_SQUARE_1) - 1);
         one.limbs[3] = (ty_u32)(square >> STATISTICS_SQUARE_1) &
@@ -110,17 +120,17 @@ TY_FN int statistics_packed_put(ty_u32 cell, const statistics_few *few, const st
     int wrapped = 0;
     if (TY_EXTREMES) {
         ty_u32 max = *(volatile TY_LOCAL ty_u32 *)to,
-               min = *(volatile TY_LOCAL ty_u32 *)(to + p->plane);
+               min = *(volatile TY_LOCAL ty_u32 *)(to + TY_PLANE);
         if ((few->max > max) | (few->min > min)) {
             TY_MAX_LOCAL(to, few->max);
-            TY_MAX_LOCAL(to + p->plane, few->min);
+            TY_MAX_LOCAL(to + TY_PLANE, few->min);
         }
-        to += 2 * p->plane;
+        to += 2 * TY_PLANE;
     }
     TY_ADD_LOCAL(to, few->n);
     TY_UNROLL
     for (int k = 0; k < STATISTICS_LIMBS; k++)
-        old[k] = TY_ADD_LOCAL(to + (k + 1) * p->plane, few->limbs[k]);
+        old[k] = TY_ADD_LOCAL(to + (k + 1) * TY_PLANE, few->limbs[k]);
     TY_UNROLL
     for (int k = 0; k < STATISTICS_LIMBS; k++)
         wrapped |= old[k] + few->limbs[k] < old[k];
@@ -138,42 +148,37 @@ TY_FN void statistics_packed_wrap(ty_u32 cell, const statistics_few *few,
             TY_ADD_WIDE(p->how.rare + (STATISTICS_WRAPS + k) * p->how.slots + slot, 1);
 }
 
-/* Adds a value that was not usual, which has been counted as 0. */
+/* Adds a value that was not usual to the rare ones, and to the extremes. */
+TY_FN void statistics_packed_meet(ty_u32 value, ty_u32 slot, TY_LOCAL ty_u32 *to,
+                                  const statistics_packed *p)
+{
+    statistics_term t = statistics_rare(value, slot, &p->how);
+    if (TY_EXTREMES && t.n) {
+        TY_MAX_LOCAL(to, t.max);
+        TY_MAX_LOCAL(to + TY_PLANE, t.min);
+    }
+}
+
+/* What there is to do for a value that was not usual, and has been counted as 0. */
 TY_FN void statistics_packed_rare(ty_u32 x, ty_u32 value, const statistics_packed *p)
 {
     ty_u32 cell = statistics_packed_cell(x, p), slot = ty_slot_of_cell(cell, p->bins.bins);
-    statistics_term t = statistics_rare(value, slot, &p->how);
     TY_LOCAL ty_u32 *to = p->table + statistics_packed_at(cell);
-    if (TY_EXTREMES && t.n) {
-        TY_MAX_LOCAL(to, t.max);
-        TY_MAX_LOCAL(to + p->plane, t.min);
-    }
-    to += STATISTICS_KEY_WORDS * 2 * p->plane;
-    if (t.n)
+    float v = TY_AS_FLOAT(value);
+    if (!p->again)
+        statistics_packed_meet(value, slot, to, p);
+    to += STATISTICS_KEY_WORDS * 2 * TY_PLANE;
+    if (v == v || !(p->how.flags & STATISTICS_SKIP))
         return;
     TY_ADD_LOCAL(to, ~0u); /* it is not counted: away with it */
     if (TY_SUMS) {
         ty_u32 low = 1u << (STATISTICS_LOW - 1), high = 1u << STATISTICS_HIGH;
         TY_GLOBAL ty_u64 *wraps = p->how.rare + STATISTICS_WRAPS * p->how.slots + slot;
-        if (TY_ADD_LOCAL(to + p->plane, 0 - low) < low)
+        if (TY_ADD_LOCAL(to + TY_PLANE, 0 - low) < low)
             TY_ADD_WIDE(wraps, ~(ty_u64)0);
-        if (TY_ADD_LOCAL(to + 2 * p->plane, 0 - high) < high)
+        if (TY_ADD_LOCAL(to + 2 * TY_PLANE, 0 - high) < high)
             TY_ADD_WIDE(wraps + p->how.slots, ~(ty_u64)0);
     }
-}
-
-/* Vector q of values, which are aligned as words. */
-TY_FN uint4 statistics_packed_values(TY_GLOBAL const ty_u32 *heavy, ty_u32 q, int aligned)
-{
-    TY_GLOBAL const ty_u32 *from = heavy + 4 * (ty_u64)q;
-    uint4 v;
-    if (aligned)
-        return *(TY_GLOBAL const uint4 *)from;
-    v.x = from[0];
-    v.y = from[1];
-    v.z = from[2];
-    v.w = from[3];
-    return v;
 }
 
 #if TY_WARP == 32 && TY_PACKED < 8
@@ -308,22 +313,57 @@ TY_FN ty_u32 statistics_packed_some(const ty_u32 *x, const ty_u32 *v, int n,
     return rare;
 }
 
-/* `vectors` vectors from q on, `step` apart; `together`: a whole warp has them. What waits for the
- * others is read again. */
-TY_FN void statistics_packed_turn(TY_GLOBAL const ty_u32 *light, TY_GLOBAL const ty_u32 *heavy,
-                                  ty_u32 q, ty_u32 step, ty_u32 vectors, int aligned, int together,
+/* A group's share of the samples, from a vector's start on, and a work-item's first vector. */
+typedef struct statistics_share {
+    TY_GLOBAL const ty_u32 *light, *heavy;
+    ty_u32 n, head, vectors, first, step; /* head: samples before the first vector */
+    ty_u32 rounds, round; /* in which all work-items have TY_PACKED_AHEAD vectors; vectors of one */
+    int aligned;          /* whether values are as vectors */
+} statistics_share;
+
+TY_FN statistics_share statistics_share_of(TY_GLOBAL const ty_u32 *light,
+                                           TY_GLOBAL const ty_u32 *heavy, ty_u32 n, ty_u32 part,
+                                           ty_u32 parts)
+{
+    statistics_share s;
+    s.head = (ty_u32)((0 - (ty_u64)light) & 15) / 4;
+    s.head = s.head > n ? n : s.head;
+    s.light = light + s.head;
+    s.heavy = heavy + s.head;
+    s.n = n;
+    s.vectors = (n - s.head) / 4;
+    s.first = part * TY_PACKED_GROUP + TY_LID;
+    s.step = parts * TY_PACKED_GROUP;
+    s.round = TY_PACKED_AHEAD * s.step;
+    s.rounds = s.vectors / s.round; /* the others are of all groups, too */
+    s.aligned = ((ty_u64)s.heavy & 15) == 0;
+    return s;
+}
+
+/* Vector q of samples and values; these are aligned as words. */
+TY_FN void statistics_load(const statistics_share *s, ty_u32 q, ty_u32 *x, ty_u32 *v)
+{
+    TY_GLOBAL const ty_u32 *from = s->heavy + 4 * (ty_u64)q;
+    uint4 own = ((TY_GLOBAL const uint4 *)s->light)[q];
+    x[0] = own.x, x[1] = own.y, x[2] = own.z, x[3] = own.w;
+    if (s->aligned) {
+        uint4 other = *(TY_GLOBAL const uint4 *)from;
+        v[0] = other.x, v[1] = other.y, v[2] = other.z, v[3] = other.w;
+    } else {
+        v[0] = from[0], v[1] = from[1], v[2] = from[2], v[3] = from[3];
+    }
+}
+
+/* `vectors` vectors from q on; `together`: a whole warp has them. What waits for the others is read
+ * again. */
+TY_FN void statistics_packed_turn(const statistics_share *s, ty_u32 q, ty_u32 vectors, int together,
                                   statistics_packed *p)
 {
     enum { some = TY_SUMS > 1 ? 2 : 4 };
     ty_u32 x[4 * TY_PACKED_AHEAD], v[4 * TY_PACKED_AHEAD], rare = 0, others = 0;
     TY_UNROLL
-    for (ty_u32 k = 0; k < vectors; k++) {
-        uint4 own = ((TY_GLOBAL const uint4 *)light)[q + k * step],
-              other = statistics_packed_values(heavy, q + k * step, aligned);
-        x[4 * k] = own.x, x[4 * k + 1] = own.y, x[4 * k + 2] = own.z, x[4 * k + 3] = own.w;
-        v[4 * k] = other.x, v[4 * k + 1] = other.y, v[4 * k + 2] = other.z;
-        v[4 * k + 3] = other.w;
-    }
+    for (ty_u32 k = 0; k < vectors; k++)
+        statistics_load(s, q + k * s->step, x + 4 * k, v + 4 * k);
 #if STATISTICS_CROWDS
     ty_u32 cells[2];
     if (together && (p->crowd || p->turns++ % STATISTICS_LOOK == 0))
@@ -339,8 +379,8 @@ TY_FN void statistics_packed_turn(TY_GLOBAL const ty_u32 *light, TY_GLOBAL const
     TY_ROLLED
     for (ty_u32 rest = rare | others; rest; rest &= rest - 1) {
         ty_u32 bit = rest & (0 - rest), k = TY_SET_BITS(bit - 1);
-        ty_u64 at = 4 * (ty_u64)(q + k / 4 * step) + k % 4;
-        ty_u32 one = light[at], value = heavy[at];
+        ty_u64 at = 4 * (ty_u64)(q + k / 4 * s->step) + k % 4;
+        ty_u32 one = s->light[at], value = s->heavy[at];
         if (STATISTICS_CROWDS && (others & bit))
             statistics_packed_some(&one, &value, 1, p);
         if (rare & bit)
@@ -348,187 +388,134 @@ TY_FN void statistics_packed_turn(TY_GLOBAL const ty_u32 *light, TY_GLOBAL const
     }
 }
 
-/* The copies of a slot's words into the group's partial. */
-TY_FN void statistics_packed_leave(TY_LOCAL const ty_u32 *table, ty_u32 plane, ty_u32 slot,
-                                   ty_u32 slots, TY_GLOBAL ty_u32 *out)
+/* Adds what a work-item has from round `from` on; rare values have been added before round `met`,
+ * or all (~0). */
+TY_FN void statistics_packed_all(const statistics_share *s, ty_u32 from, ty_u32 met,
+                                 statistics_packed *p)
 {
-    ty_u32 cell = ty_cell_of_slot(slot, slots - TY_SLOT_EXTRA);
-    ty_u32 n = 0, max = 0, min = 0;
-    ty_u64 sums[STATISTICS_LIMBS_MOST] = {0};
-    for (ty_u32 j = 0; j < TY_PACKED && cell < slots - TY_SLOT_EXTRA + TY_CELLS_EXTRA; j++) {
-        TY_LOCAL const ty_u32 *from = table + statistics_packed_at(cell) + j;
-        if (TY_EXTREMES) {
-            max = from[0] > max ? from[0] : max;
-            min = from[plane] > min ? from[plane] : min;
-            from += 2 * plane;
-        }
-        n += from[0];
-        for (int k = 0; k < STATISTICS_LIMBS; k++)
-            sums[k] += from[(k + 1) * plane];
+    ty_u32 q = s->first + from * s->round, loose = s->head + (s->n - s->head) % 4;
+    for (; (q | 31) + s->round - s->step < s->vectors; q += s->round) {
+        p->again = TY_SUMS > 1 && from++ < met;
+        statistics_packed_turn(s, q, TY_PACKED_AHEAD, 1, p);
     }
-    if (TY_EXTREMES) {
-        out[slot] = max;
-        out[slots + slot] = min;
-        out += 2 * slots;
+    p->again = TY_SUMS > 1 && met == ~0u;
+    for (; q < s->vectors; q += s->step)
+        statistics_packed_turn(s, q, 1, 0, p);
+    for (ty_u32 j = s->first; j < loose; j += s->step) {
+        ty_u64 at = j < s->head ? (ty_u64)j - s->head : (ty_u64)s->vectors * 4 + j - s->head;
+        ty_u32 x = s->light[at], v = s->heavy[at];
+        if (statistics_packed_some(&x, &v, 1, p))
+            statistics_packed_rare(x, v, p);
     }
-    out[slot] = n;
-    out += slots + slot;
-    if (TY_SUMS) {
-        ty_u64 bias = ((ty_u64)1 << STATISTICS_BITS) + (1u << (STATISTICS_LOW - 1));
-        ty_wide sum = {sums[0] + (sums[1] << STATISTICS_LOW) - n * bias, 0};
-        statistics_words(out, slots, 2, sum);
-        out += 2 * slots;
-    }
+}
+
+/* What a copy's words say, added to *all; `from`: its words behind the extremes. */
+TY_FN void statistics_packed_read(TY_LOCAL const ty_u32 *from, statistics_total *all)
+{
+    ty_u64 sums[STATISTICS_LIMBS_MOST], n = from[0];
+    for (int k = 0; k < STATISTICS_LIMBS; k++)
+        sums[k] = from[(k + 1) * TY_PLANE];
+    all->n += n;
+    if (TY_SUMS)
+        all->sum.low += sums[0] + (sums[1] << STATISTICS_LOW) -
+                        n * (((ty_u64)1 << STATISTICS_BITS) + (1u << (STATISTICS_LOW - 1)));
     if (TY_SUMS > 1) {
         ty_wide square = {sums[2] + (sums[3] << STATISTICS_SQUARE_1), 0}, top = {sums[4], 0};
         top = statistics_shifted(top, STATISTICS_SQUARE_2);
-        statistics_words(out, slots, 3, ty_wide_add(square, top));
+        all->square = ty_wide_add(all->square, ty_wide_add(square, top));
     }
 }
+
+/* A slot's numbers into the group's partial. */
+TY_FN void statistics_packed_write(TY_GLOBAL ty_u32 *out, ty_u32 slot, ty_u32 slots,
+                                   const statistics_total *all)
+{
+    if (TY_EXTREMES) {
+        out[slot] = (ty_u32)all->max;
+        out[slots + slot] = (ty_u32)all->min;
+        out += 2 * slots;
+    }
+    out += slot;
+    out[0] = (ty_u32)all->n;
+    if (TY_SUMS)
+        statistics_words(out + slots, slots, 2, all->sum);
+    if (TY_SUMS > 1)
+        statistics_words(out + 3 * slots, slots, 3, all->square);
+}
+
+/* A slot's copies into the group's partial, or with `add` to what is there. */
+TY_FN void statistics_packed_leave(TY_LOCAL const ty_u32 *table, ty_u32 slot, ty_u32 slots, int add,
+                                   TY_GLOBAL ty_u32 *out)
+{
+    ty_u32 bins = slots - TY_SLOT_EXTRA, cell = ty_cell_of_slot(slot, bins);
+    statistics_total all = {0, 0, 0, {0, 0}, {0, 0}};
+    if (add)
+        all = statistics_of_partial(out, slots, slot);
+    for (ty_u32 j = 0; j < TY_PACKED && cell < bins + TY_CELLS_EXTRA; j++) {
+        TY_LOCAL const ty_u32 *from = table + statistics_packed_at(cell) + j;
+        if (TY_EXTREMES) {
+            all.max = from[0] > all.max ? from[0] : all.max;
+            all.min = from[TY_PLANE] > all.min ? from[TY_PLANE] : all.min;
+        }
+        statistics_packed_read(from + 2 * STATISTICS_KEY_WORDS * TY_PLANE, &all);
+    }
+    statistics_packed_write(out, slot, slots, &all);
+}
+
+/* What both kernels begin with; `here`: which histogram of the launch's. */
+#define STATISTICS_PACKED_BEGIN(p, share, here, low_bits)                                          \
+    ty_u32 here = TY_GROUP / parts, part = TY_GROUP - here * parts;                                \
+    ty_u64 b = (first + here) / actives;                                                           \
+    ty_i64 number = ty_channel_of(axis, first + here - b * actives);                               \
+    statistics_packed p;                                                                           \
+    statistics_share share = statistics_share_of(                                                  \
+        (TY_GLOBAL const ty_u32 *)(TY_GRID_AT(x0, b, 0, 0) + channel * number + begin * 4),        \
+        (TY_GLOBAL const ty_u32 *)(TY_GRID_AT(values, b, 0, 0) + value_channel * number +          \
+                                   begin * 4),                                                     \
+        (ty_u32)(end - begin), part, parts);                                                       \
+    p.axis = axis;                                                                                 \
+    p.bins = *(TY_GLOBAL const ty_bins *)axis;                                                     \
+    p.map = *(TY_GLOBAL const ty_cell_map *)(axis + TY_AXIS_MAP);                                  \
+    p.lookup = *(TY_GLOBAL const ty_lookup *)(axis + TY_AXIS_MAP);                                 \
+    p.how = statistics_begin(given, flags, totals + state_at);                                     \
+    p.how.slots = slots;                                                                           \
+    p.how.cells = totals + cells_at + (ty_u64)here * slots * STATISTICS_CELL;                      \
+    p.how.rare = statistics_rare_of(rare + rare_at, here, part, rare_copies, slots);               \
+    p.how.late = rare + rare_at - STATISTICS_LATE_MOST;                                            \
+    p.how.first = here * slots;                                                                    \
+    p.table = ty_local + (TY_LID & (TY_PACKED - 1));                                               \
+    p.crowd = p.turns = 0;                                                                         \
+    p.again = 0;                                                                                   \
+    statistics_packed_scale(&p, statistics_exponent(given, flags, totals + state_at), low_bits);   \
+    (void)mask, (void)mask_at, (void)mask_batch, (void)mask_row, (void)mask_column, (void)masked;  \
+    (void)flows_at, (void)columns, (void)copies, (void)x0_row, (void)x0_column, (void)values_row;  \
+    (void)values_column
+
+/* Where a group's stop is, behind all partials: the round that statistics_count_brief came to (~0:
+ * it did all), and before which rare values have been added (~0: all). */
+#define STATISTICS_STOP(out) ((out) + (ty_u64)TY_GROUPS * STATISTICS_PARTIAL(slots) + 2 * TY_GROUP)
 
 /* As statistics_count, by the same arguments: rows follow each other without a gap. */
 TY_KERNEL_DENSE(TY_PACKED_GROUP, 1) statistics_count_packed(STATISTICS_ARGS TY_LOCAL_ARG)
 {
     TY_LOCAL_INIT
-    ty_u32 lid = TY_LID, here = TY_GROUP / parts, part = TY_GROUP - here * parts;
-    ty_u32 bins = slots - TY_SLOT_EXTRA;
-    ty_u32 plane = ((bins + TY_CELLS_EXTRA + STATISTICS_SPREAD) & ~STATISTICS_SPREAD) * TY_PACKED;
-    ty_u64 b = (first + here) / actives;
-    ty_i64 number = ty_channel_of(axis, first + here - b * actives);
-    ty_u32 n = (ty_u32)(end - begin);
-    TY_GLOBAL const ty_u32 *light =
-        (TY_GLOBAL const ty_u32 *)(TY_GRID_AT(x0, b, 0, 0) + channel * number + begin * 4);
-    TY_GLOBAL const ty_u32 *heavy = (TY_GLOBAL const ty_u32 *)(TY_GRID_AT(values, b, 0, 0) +
-                                                               value_channel * number + begin * 4);
-    ty_u32 head = (ty_u32)((0 - (ty_u64)light) & 15) / 4;
-    statistics_packed p;
-    if ((flags & STATISTICS_AGAIN) && statistics_guess_holds(totals + state_at))
+    ty_u32 cells = (slots - TY_SLOT_EXTRA + TY_CELLS_EXTRA) * TY_PACKED, from = 0, met = 0;
+    if (flags & STATISTICS_REST) {
+        from = STATISTICS_STOP(out)[0];
+        met = STATISTICS_STOP(out)[1];
+    }
+    if (from == ~0u || ((flags & STATISTICS_AGAIN) && statistics_guess_holds(totals + state_at)))
         return;
-    p.axis = axis;
-    p.bins = *(TY_GLOBAL const ty_bins *)axis;
-    p.map = *(TY_GLOBAL const ty_cell_map *)(axis + TY_AXIS_MAP);
-    p.lookup = *(TY_GLOBAL const ty_lookup *)(axis + TY_AXIS_MAP);
-    p.how = statistics_begin(given, flags, totals + state_at);
-    p.how.slots = slots;
-    p.how.cells = totals + cells_at + (ty_u64)here * slots * STATISTICS_CELL;
-    p.how.rare = statistics_rare_of(rare + rare_at, here, part, rare_copies, slots);
-    p.how.late = rare + rare_at - STATISTICS_LATE_MOST;
-    p.how.first = here * slots;
-    p.plane = plane;
-    p.table = ty_local + (lid & (TY_PACKED - 1));
-    p.crowd = p.turns = 0;
-    statistics_packed_scale(&p, statistics_exponent(given, flags, totals + state_at));
-    for (ty_u32 k = lid; k < STATISTICS_WORDS * plane; k += TY_PACKED_GROUP)
-        ty_local[k] = 0;
+    STATISTICS_PACKED_BEGIN(p, share, here, STATISTICS_LOW);
+    for (ty_u32 k = TY_LID; k < cells; k += TY_PACKED_GROUP)
+        for (ty_u32 w = 0; w < STATISTICS_WORDS; w++)
+            ty_local[statistics_packed_copy(k) + w * TY_PLANE] = 0;
     TY_BARRIER();
-    head = head > n ? n : head;
-    ty_u32 vectors = (n - head) / 4, loose = head + (n - head) % 4;
-    ty_u32 step = parts * TY_PACKED_GROUP, q = part * TY_PACKED_GROUP + lid;
-    for (ty_u32 j = q; j < loose; j += step) {
-        ty_u32 i = j < head ? j : vectors * 4 + j;
-        ty_u32 x = light[i], v = heavy[i];
-        if (statistics_packed_some(&x, &v, 1, &p))
-            statistics_packed_rare(x, v, &p);
-    }
-    light += head;
-    heavy += head;
-    int aligned = ((ty_u64)heavy & 15) == 0;
-    for (; (q | 31) + (TY_PACKED_AHEAD - 1) * step < vectors; q += TY_PACKED_AHEAD * step)
-        statistics_packed_turn(light, heavy, q, step, TY_PACKED_AHEAD, aligned, 1, &p);
-    for (; q < vectors; q += step)
-        statistics_packed_turn(light, heavy, q, step, 1, aligned, 0, &p);
+    statistics_packed_all(&share, from, met, &p);
     TY_BARRIER();
-    for (ty_u32 s = lid; s < slots; s += TY_PACKED_GROUP)
-        statistics_packed_leave(ty_local, plane, s, slots,
+    for (ty_u32 s = TY_LID; s < slots; s += TY_PACKED_GROUP)
+        statistics_packed_leave(ty_local, s, slots, met > 0,
                                 out + (ty_u64)TY_GROUP * STATISTICS_PARTIAL(slots));
-    (void)mask, (void)mask_at, (void)mask_batch, (void)mask_row, (void)mask_column, (void)masked;
-    (void)flows_at, (void)columns, (void)copies, (void)x0_row, (void)x0_column, (void)values_row;
-    (void)values_column;
-}
-#endif
-
-#if !defined(TY_NO_FP64) && TY_PACKED
-/* Adds the values that were put off to the rare ones, whose units are the guess's. */
-TY_KERNEL(256)
-statistics_late(TY_GLOBAL const ty_u64 *totals, ty_u64 state_at, ty_u32 slots,
-                TY_GLOBAL ty_u64 *rare, ty_u64 rare_at, ty_u32 rare_copies TY_LOCAL_ARG)
-{
-    TY_LOCAL_INIT
-    TY_GLOBAL const ty_u64 *state = totals + state_at,
-                           *late = rare + rare_at - STATISTICS_LATE_MOST;
-    int e = statistics_exponent(0, 0, state);
-    ty_u32 finer = (ty_u32)(e - statistics_exponent(0, STATISTICS_GUESSED, state));
-    ty_u32 count = statistics_guess_holds(state) ? (ty_u32)state[STATISTICS_LATE] : 0;
-    double power = ty_power(50 - e);
-    for (ty_u32 i = TY_GROUP * 256 + TY_LID; i < count; i += 256 * STATISTICS_LATE_GROUPS) {
-        ty_u64 one = late[i];
-        ty_u32 entry = (ty_u32)(one >> 32), here = entry / slots;
-        ty_i64 p = (ty_i64)TY_RINT((double)TY_AS_FLOAT((ty_u32)one) * power);
-        TY_GLOBAL ty_u64 *to = statistics_rare_of(rare + rare_at, here, 0, rare_copies, slots);
-        statistics_put_rare((ty_i64)((ty_u64)p << finer), to + (entry - here * slots), slots);
-    }
-    (void)ty_local;
-}
-#endif
-
-#if !defined(TY_NO_FP64) && TY_VALUE == TY_F32
-/* The largest of four magnitudes and another, infinities and NaN aside. */
-TY_FN ty_u32 statistics_largest(uint4 v, ty_u32 largest)
-{
-    ty_u32 words[4] = {v.x, v.y, v.z, v.w};
-    TY_UNROLL
-    for (int k = 0; k < 4; k++) {
-        ty_u32 own = words[k] & 0x7fffffffu;
-        largest = own < 0x7f800000u && own > largest ? own : largest;
-    }
-    return largest;
-}
-
-/* As statistics_probe of values that follow each other: of all, or for a guess of a few. */
-TY_KERNEL(TY_ANY_GROUP)
-statistics_probe_packed(TY_GRID_ARGS(values), ty_i64 channel, TY_GLOBAL const ty_u8 *axis,
-                        ty_u64 columns, ty_u64 begin, ty_u64 end, ty_u64 first, ty_u32 actives,
-                        ty_u32 parts, TY_GLOBAL ty_u64 *totals, ty_u64 state_at, ty_u32 stride,
-                        ty_u32 found TY_LOCAL_ARG)
-{
-    enum { ahead = 4 };
-    TY_LOCAL_INIT
-    ty_u32 lid = TY_LID, here = TY_GROUP / parts, largest = 0, n = (ty_u32)(end - begin);
-    ty_u64 b = (first + here) / actives;
-    TY_GLOBAL const ty_u32 *from =
-        (TY_GLOBAL const ty_u32 *)(TY_GRID_AT(values, b, 0, 0) + begin * 4 +
-                                   channel * ty_channel_of(axis, first + here - b * actives));
-    ty_u32 head = (ty_u32)((0 - (ty_u64)from) & 15) / 4;
-    ty_u32 step = parts * TY_ANY_GROUP, q = (TY_GROUP - here * parts) * TY_ANY_GROUP + lid;
-    if (lid == 0)
-        ty_local[0] = 0;
-    TY_BARRIER();
-    head = head > n ? n : head;
-    ty_u32 vectors = (n - head) / 4, loose = head + (n - head) % 4;
-    TY_GLOBAL const uint4 *wide = (TY_GLOBAL const uint4 *)(from + head);
-    for (ty_u32 j = q; j < loose; j += step) {
-        uint4 one = {from[j < head ? j : vectors * 4 + j], 0, 0, 0};
-        largest = statistics_largest(one, largest);
-    }
-    q *= stride;
-    step *= stride;
-    for (; q + (ahead - 1) * step < vectors; q += ahead * step) {
-        uint4 v[ahead];
-        TY_UNROLL
-        for (ty_u32 k = 0; k < ahead; k++)
-            v[k] = wide[q + k * step];
-        TY_UNROLL
-        for (ty_u32 k = 0; k < ahead; k++)
-            largest = statistics_largest(v[k], largest);
-    }
-    for (; q < vectors; q += step)
-        largest = statistics_largest(wide[q], largest);
-    if (largest)
-        TY_MAX_LOCAL(&ty_local[0], (ty_u32)(TY_BITS_OF((double)TY_AS_FLOAT(largest)) >> 52));
-    TY_BARRIER();
-    if (lid == 0 && ty_local[0])
-        TY_MAX_GLOBAL((TY_GLOBAL ty_u32 *)(totals + state_at + found), ty_local[0]);
-    (void)columns, (void)values_row, (void)values_column;
 }
 #endif
 /* SPDX-License-Identifier: Apache-2.0 */

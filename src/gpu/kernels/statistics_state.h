@@ -37,12 +37,14 @@
 #define STATISTICS_LEAST        (-960) /* E is not below */
 
 /* How a call is: values have limits; NaN is left out; samples in the flows are counted; E is a
- * guess; this is once more, for a guess that did not hold. */
+ * guess; this is once more, for a guess that did not hold; this is the rest, of what the brief way
+ * could not do. */
 #define STATISTICS_LIMITED 1
 #define STATISTICS_SKIP    2
 #define STATISTICS_ABOUT   4
 #define STATISTICS_GUESSED 8
 #define STATISTICS_AGAIN   16
+#define STATISTICS_REST    32
 
 #endif
 /* SPDX-License-Identifier: Apache-2.0 */
