@@ -32,8 +32,6 @@ typedef struct ty_defines {
 /* Appends " -DNAME=value". */
 void ty_define(ty_defines *defines, const char *name, uint32_t value);
 void ty_option(ty_defines *defines, const char *option);
-/* What a program needs that has barriers in loops. */
-void ty_define_barriers(const ty_device *device, ty_defines *defines);
 
 /* How samples lie that a kernel reads on the device; a plan made by `auto` has a route for each. */
 enum {

@@ -64,7 +64,8 @@ void ty_order_options(const ty_device *device, tally_dtype dtype, ty_defines *o)
     ty_define(o, "TY_GROUP_SIZE", size);
     if (!device->has_fp64)
         ty_define(o, "TY_NO_FP64", 1);
-    ty_define_barriers(device, o);
+    if (strstr(device->signature, "PoCL")) /* 3.1's optimiser breaks loops that have barriers */
+        ty_option(o, "-cl-opt-disable");
 }
 
 static tally_status orders_of(ty_device *device, struct ty_orders **own, tally_error *error)

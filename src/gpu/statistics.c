@@ -99,7 +99,6 @@ void ty_statistics_options(const tally_plan *plan, const ty_device *device,
     ty_define(o, "TY_PLANE", packed_plane(device, w));
     ty_define(o, "TY_PACKED_GROUP", packed_geometry(device, w).group_size);
     ty_define(o, "TY_PACKED_AHEAD", PACKED_AHEAD);
-    ty_define_barriers(device, o);
 }
 
 static void geometry(const tally_plan *plan, const ty_device *device, uint64_t n, ty_geometry *g)

@@ -76,12 +76,6 @@ void ty_define(ty_defines *d, const char *name, uint32_t value)
     ty_option(d, option);
 }
 
-void ty_define_barriers(const ty_device *device, ty_defines *d)
-{
-    if (strstr(device->signature, "PoCL")) /* 3.1's optimiser breaks such loops */
-        ty_option(d, "-cl-opt-disable");
-}
-
 _Static_assert(TY_U8 == (int)TALLY_U8 && TY_I64 == (int)TALLY_I64 && TY_F64 == (int)TALLY_F64,
                "bin.h has tally_dtype's numbers");
 
