@@ -493,51 +493,104 @@ static void check_guess(int way)
     free(values);
 }
 
+/* One of n samples, of a shape that lets the brief way be taken to some point. */
+static double brief_sample(int shape, uint64_t i, uint64_t n)
+{
+    const uint64_t turn = n / 5 * 2;
+    const double u = unit();
+    switch (shape) {
+    case 0:
+        return 1.02 * u - 0.01;
+    case 1:
+        return u * u * u;
+    case 2:
+        return i < turn ? u : 0.7; /* one cell */
+    case 3:
+        return (double)(i * 7 / n) / 8 + u / 100;
+    case 4:
+        return below(10) ? u : 0.3;
+    case 5:
+        return i < turn ? 0.5 : u;
+    case 6:
+        return i < n / 10 * 9 ? u : 0.2;
+    default: /* many in no bin */
+        return below(3) ? u : below(2) ? below(2) ? -1 : 2 : NAN;
+    }
+}
+
+static double brief_value(int way, int sign)
+{
+    const double u = unit(), w = 2 * unit() - 1;
+    switch (way) {
+    case 0:
+        return w;
+    case 1:
+        return (double)below(21) - 10;
+    case 2:
+        return below(3) ? below(2) ? -0.0 : 0.0 : sign * u;
+    case 3:
+        return ldexp(w, -(int)below(40));
+    case 4:
+        return 1000 + w;
+    default:
+        return -1 - u;
+    }
+}
+
+/* Two or three histograms of n samples in all: batches, or channels one behind the other, which may
+ * not be aligned as the first is. */
+static uint64_t part_brief(call *x, uint64_t n)
+{
+    const uint64_t parts = 2 + below(2), each = n / parts - 3;
+    const int channels = (int)below(2);
+    tally_view *const views[] = {&x->c.views[0], &x->values[0]};
+    for (int i = 0; i < 2; i++) {
+        const int64_t stride = (int64_t)(each + below(4)) * 4;
+        views[i]->columns = each;
+        views[i]->column_stride_bytes = 4;
+        *(channels ? &views[i]->channels : &views[i]->batches) = parts;
+        *(channels ? &views[i]->channel_stride_bytes : &views[i]->batch_stride_bytes) = stride;
+    }
+    if (channels)
+        x->c.plan.channels = parts;
+    return parts;
+}
+
 /* So many samples that the brief way is taken, if their shape lets it: it may stop at once, on the
  * way, or add again what it could not tell. */
 static void check_brief(int shape)
 {
     static const uint64_t bins[] = {4096, 100, 12, 3000};
+    static const int scales[] = {0, 0, 0, 0, -75, -100, -140, 103, 116}; /* not 0: all are rare */
+    static const uint64_t odds[] = {0, 0, 1000, 3};
     tally_device_info info = TALLY_DEVICE_INFO_INIT;
     tally_context_device(device, &info, NULL);
     const int large = strstr(info.driver, "CUDA") || strstr(info.name, "NVIDIA");
-    const uint64_t n = (large ? (uint64_t)15000000 : 150000) + below(5000), turn = n / 5 * 2;
-    const int way = (int)below(6), odd = below(2) ? 0 : 1000, sign = below(2) ? 1 : -1;
+    const uint64_t n = (large ? (uint64_t)15000000 : 150000) + below(5000);
+    const int way = (int)below(6), sign = below(2) ? 1 : -1, scale = scales[below(9)];
+    const uint64_t odd = odds[below(4)];
     call x = {.count = 1, .options = TALLY_STATISTICS_OPTIONS_INIT, .wanted = below(4) ? 127 : 16};
     random_case *c = &x.c;
     float *samples = malloc(n * 4), *values = malloc(n * 4);
     if (!samples || !values)
         exit(1);
-    snprintf(c->text, sizeof c->text, "brief, samples %d, values %d, %llu", shape, way,
-             (unsigned long long)n);
     c->plan = (tally_plan_options){.struct_size = sizeof c->plan, .dimensions = 1};
     c->plan.axes[0] = tally_axis_even(bins[below(4)], 0, 1);
     c->plan.dtypes[0] = TALLY_F32;
-    c->histograms = 1;
     for (uint64_t i = 0; i < n; i++) {
-        const double u = unit(), w = 2 * unit() - 1;
-        samples[i] = (float)(shape == 0        ? 1.02 * u - 0.01
-                             : shape == 1      ? u * u * u
-                             : shape == 2      ? i < turn ? u : 0.7 /* one cell */
-                             : shape == 3      ? (double)(i * 7 / n) / 8 + u / 100
-                             : shape == 4      ? below(10) ? u : 0.3
-                             : shape == 5      ? i < turn ? 0.5 : u
-                             : i < n / 20 * 19 ? u
-                                               : 0.2);
-        values[i] = (float)(way == 0   ? w
-                            : way == 1 ? (double)below(21) - 10
-                            : way == 2 ? below(3) ? below(2) ? -0.0 : 0.0 : sign * u
-                            : way == 3 ? ldexp(w, -(int)below(40))
-                            : way == 4 ? 1000 + w
-                                       : -1 - u);
-        if (odd && !below((uint64_t)odd))
+        samples[i] = (float)brief_sample(shape, i, n);
+        values[i] = (float)ldexp(brief_value(way, sign), scale);
+        if (odd && !below(odd))
             values[i] = below(2) ? NAN : below(2) ? INFINITY : -INFINITY;
     }
     c->views[0] = tally_view_1d(samples, TALLY_F32, n);
     x.values[0] = tally_view_1d(values, TALLY_F32, n);
+    c->histograms = below(2) ? 1 : part_brief(&x, n);
+    snprintf(c->text, sizeof c->text, "brief, samples %d, values %d * 2^%d, %llu in %llu", shape,
+             way, scale, (unsigned long long)n, (unsigned long long)c->histograms);
     x.options.skip_nan = (int32_t)below(2);
     make_plain(&x, 0);
-    x.limits[0] = x.used[0] * 1.5;
+    x.limits[0] = x.used[0] * (below(8) ? 1.5 : 0.4);
     x.options.limits = below(2) && !odd ? x.limits : NULL;
     check_made(&x);
     free(samples);
@@ -621,7 +674,7 @@ int main(int argc, char **argv)
     state = seed;
     for (int way = 0; way < 7 && !failures; way++)
         check_guess(way);
-    for (int shape = 0; shape < 7 && !failures; shape++)
+    for (int shape = 0; shape < 8 && !failures; shape++)
         check_brief(shape);
     check_most_dimensions();
     for (int i = 0; i < cases && failures < 20; i++) {
