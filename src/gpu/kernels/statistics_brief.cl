@@ -185,8 +185,7 @@ TY_FN void statistics_brief_read(TY_LOCAL const ty_u32 *from, const statistics_p
     if (TY_SUMS > 1) {
         ty_u32 top = from[4 * TY_PLANE];
         ty_u32 middle = from[3 * TY_PLANE] - (top << (STATISTICS_SQUARE_2 - STATISTICS_SQUARE_1));
-        ty_u32 both = (top << (STATISTICS_SQUARE_2 - STATISTICS_SQUARE_1)) + middle;
-        ty_u32 last = from[2 * TY_PLANE] - (both << STATISTICS_SQUARE_1);
+        ty_u32 last = from[2 * TY_PLANE] - (from[3 * TY_PLANE] << STATISTICS_SQUARE_1);
         ty_wide square = {(ty_u64)last + ((ty_u64)middle << STATISTICS_SQUARE_1), 0},
                 upper = {top, 0};
         upper = statistics_shifted(upper, STATISTICS_SQUARE_2);
