@@ -51,7 +51,8 @@ static ty_any_layout layout_of(const tally_plan *plan, const ty_device *device,
     return l;
 }
 
-/* Words of a plane of the table for packed float32, whose place the kernel knows. */
+/* Words of a plane of the table for packed float32: as many as fit, whatever the bins, so that the
+ * kernel knows where each plane is. */
 static uint32_t packed_plane(const ty_device *device, const ty_statistics_wish *w)
 {
     const uint32_t kept = 1024, words = (device->local_bytes - kept) / 4 / words_of(w);
@@ -75,7 +76,7 @@ static uint32_t packed_copies(const tally_plan *plan, const ty_device *device,
 
 static ty_geometry packed_geometry(const ty_device *device, const ty_statistics_wish *w)
 {
-    const uint32_t shared = 8;
+    const uint32_t shared = 8; /* bytes for statistics_brief_most */
     uint32_t size = device->warp == 32 ? 1024 : 64;
     while (size > device->group_max)
         size /= 2;

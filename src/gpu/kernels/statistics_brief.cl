@@ -1,16 +1,17 @@
 /*
  * statistics: the shorter way of adding packed float32 values (statistics_packed.cl), where no cell
- * has many of the samples. A slot's words are, beside its extremes,
+ * has many of the samples. A slot's words are, behind its extremes, their bounds (upper halves of
+ * floats, one not above the largest and one not below the smallest value), and sums of
  *
- *     their bounds: halves of floats, not above the largest and not below the smallest value
- *     p + 1.5 * 2^23 units of its lower limb, the bits of this float: they have the number, too
- *     p + 1.5 * 2^23 units of the upper limb, likewise
+ *     p's lower limb + 1.5 * 2^23 of its units, the bits of this float: they count the values, too
+ *     p's upper limb + 1.5 * 2^23 of its units, likewise
  *     p * p; p * p >> SQUARE_1; p * p >> SQUARE_2, 32 bits of each
  *
- * added up without a look at what was there. While a copy of a cell has less than STATISTICS_BRIEF
- * values its words say what their sums are, though they wrap; whether it has, their numbers say:
- * else they are too few. A group adds some rounds, looks how many values a cell has at most, and
- * goes on as long as this is right; then it reads the table out and begins anew, or stops, and
+ * made without a look at what was there, so that words wrap. If a copy of a cell has less than
+ * STATISTICS_BRIEF values, its words still say how many, and what their sums are. If it has more,
+ * they say too few, and the numbers of all copies are less than what was added: then the group
+ * throws the sums away. It adds some rounds, looks how many values a copy has at most, and goes on
+ * until these are nearly too many; then it reads the table out and begins anew, or stops, and
  * leaves the rest to statistics_count_packed, as it does with values that are not aligned as
  * vectors.
  */
@@ -18,15 +19,15 @@
 
 #define STATISTICS_BRIEF_LOW (STATISTICS_BITS - 21) /* bits of the lower limb */
 #define STATISTICS_BRIEF     1024u
-#define STATISTICS_AIM       (STATISTICS_BRIEF / 4 * 3) /* where a table is read out */
+#define STATISTICS_AIM       (STATISTICS_BRIEF / 4 * 3) /* values at which it is read out */
 #define STATISTICS_FIRST     1  /* rounds before the first look at the numbers, */
 #define STATISTICS_OFTEN     32 /* and before others, for samples may change */
 #define STATISTICS_WORTH                                                                           \
     32 /* rounds that pay for reading the table out, which takes two or three */
 #define STATISTICS_EMPTY 0xff807f80u /* bounds of no value: -inf, inf */
 
-/* Bounds of values, by their largest key and largest complement of a key. An extreme that is zero
- * may have either sign (statistics.h). */
+/* Bounds of values, by their largest key and largest complement of a key; that of the largest is
+ * the upper half. An extreme that is zero may have either sign (statistics.h). */
 TY_FN ty_u32 statistics_bounds(ty_u32 max, ty_u32 min)
 {
     ty_u32 most = max >> 31 ? max ^ 0x80000000u : ~max;
@@ -53,6 +54,8 @@ TY_FN void statistics_brief_extreme(TY_LOCAL ty_u32 *to, ty_u32 bits)
                       statistics_bounds(key > max ? key : max, ~key > min ? ~key : min));
 }
 
+/* From the first word of a copy to that of its bounds (0), limbs of p (1, 2) and squares (3 to 5),
+ * in bytes. */
 #define STATISTICS_AT(plane) (4 * (2 * STATISTICS_KEY_WORDS + (plane)) * TY_PLANE)
 
 /* Adds a value to a cell's sums, or 0 if it is not usual; returns whether it is. */
@@ -162,8 +165,10 @@ TY_FN void statistics_brief_all(const statistics_share *s, ty_u32 from, ty_u32 t
 
 /* ---- what was added ---- */
 
-/* The number of values of a copy, by its word of lower limbs: that adds an odd number to the upper
- * ten bits with each, and to the others less than half of such a bit with all. */
+/* The number of values of a copy by its word of lower limbs, if less than STATISTICS_BRIEF; else
+ * some other number that is less. Each value added one odd number to the upper ten bits (those
+ * of 1.5 * 2^23 units, or of NaN), and a limb of at most 2^10; together these are less than half of
+ * such a bit. */
 TY_FN ty_u32 statistics_brief_n(ty_u32 word, const statistics_packed *p)
 {
     ty_u32 odd = TY_FLOAT_BITS(p->low) >> 22, inverse = odd;
@@ -193,7 +198,8 @@ TY_FN void statistics_brief_read(TY_LOCAL const ty_u32 *from, const statistics_p
     }
 }
 
-/* The most values of a copy of a cell, or ~0 if a copy has too many. */
+/* The most values of a copy of a cell; or ~0 if a copy has too many, for then the numbers do not
+ * make up what was added. */
 TY_FN ty_u32 statistics_brief_most(TY_LOCAL ty_u32 *table, ty_u32 cells, const statistics_packed *p)
 {
     TY_LOCAL ty_u32 *shared = table + STATISTICS_WORDS * TY_PLANE;
@@ -250,7 +256,7 @@ TY_KERNEL_DENSE(TY_PACKED_GROUP, 1) statistics_count_brief(STATISTICS_ARGS TY_LO
 {
     TY_LOCAL_INIT
     ty_u32 cells = (slots - TY_SLOT_EXTRA + TY_CELLS_EXTRA) * TY_PACKED;
-    ty_u32 at = 0, to = STATISTICS_FIRST, left = 0; /* left: where the table was read out */
+    ty_u32 at = 0, to = STATISTICS_FIRST, kept = 0; /* kept: rounds that are in the partial */
     int add = 0, go_on, done = 0, holds = 1;
     TY_GLOBAL ty_u32 *stop = STATISTICS_STOP(out);
     if ((flags & STATISTICS_AGAIN) && statistics_guess_holds(totals + state_at))
@@ -269,23 +275,23 @@ TY_KERNEL_DENSE(TY_PACKED_GROUP, 1) statistics_count_brief(STATISTICS_ARGS TY_LO
         statistics_brief_all(&share, at, to, &p);
         TY_BARRIER();
         ty_u32 most = statistics_brief_most(ty_local, cells, &p);
-        ty_u32 enough = most ? (to - left) * STATISTICS_AIM / most : share.rounds;
+        ty_u32 enough = most ? (to - kept) * STATISTICS_AIM / most : share.rounds;
         holds = most != ~0u;
         done = to == share.rounds;
-        go_on = holds && !done && (enough >= STATISTICS_WORTH || enough >= share.rounds - left);
-        if (!go_on || to - left >= enough) {
+        go_on = holds && !done && (enough >= STATISTICS_WORTH || enough >= share.rounds - kept);
+        if (!go_on || to - kept >= enough) {
             for (ty_u32 k = TY_LID; k < slots; k += TY_PACKED_GROUP)
                 statistics_brief_leave(ty_local, k, slots, add, holds, out, &p);
-            left = holds ? to : left;
+            kept = holds ? to : kept;
             add = 1;
             p.added = 0;
         }
         at = to;
-        to = left + enough < at + STATISTICS_OFTEN ? left + enough : at + STATISTICS_OFTEN;
+        to = kept + enough < at + STATISTICS_OFTEN ? kept + enough : at + STATISTICS_OFTEN;
         TY_BARRIER();
     }
     if (TY_LID == 0) {
-        stop[0] = done && holds ? ~0u : left;
+        stop[0] = done && holds ? ~0u : kept;
         stop[1] = done ? ~0u : at;
     }
 }

@@ -315,8 +315,8 @@ TY_FN ty_u32 statistics_packed_some(const ty_u32 *x, const ty_u32 *v, int n,
 
 /* A group's share of the samples, from a vector's start on, and a work-item's first vector. */
 typedef struct statistics_share {
-    TY_GLOBAL const ty_u32 *light, *heavy;
-    ty_u32 n, head, vectors, first, step; /* head: samples before the first vector */
+    TY_GLOBAL const ty_u32 *light, *heavy; /* samples, values */
+    ty_u32 n, head, vectors, first, step;  /* head: samples before the first vector */
     ty_u32 rounds, round; /* in which all work-items have TY_PACKED_AHEAD vectors; vectors of one */
     int aligned;          /* whether values are as vectors */
 } statistics_share;
@@ -388,8 +388,8 @@ TY_FN void statistics_packed_turn(const statistics_share *s, ty_u32 q, ty_u32 ve
     }
 }
 
-/* Adds what a work-item has from round `from` on; rare values have been added before round `met`,
- * or all (~0). */
+/* Adds what a work-item has from round `from` on; rare values of rounds before `met` have been
+ * added already (~0: all have). */
 TY_FN void statistics_packed_all(const statistics_share *s, ty_u32 from, ty_u32 met,
                                  statistics_packed *p)
 {
@@ -491,8 +491,8 @@ TY_FN void statistics_packed_leave(TY_LOCAL const ty_u32 *table, ty_u32 slot, ty
     (void)flows_at, (void)columns, (void)copies, (void)x0_row, (void)x0_column, (void)values_row;  \
     (void)values_column
 
-/* Where a group's stop is, behind all partials: the round that statistics_count_brief came to (~0:
- * it did all), and before which rare values have been added (~0: all). */
+/* Where a group's stop is, behind all partials: how many rounds statistics_count_brief has left in
+ * the partial (~0: all there is), and of how many it has added the rare values (~0: of all). */
 #define STATISTICS_STOP(out) ((out) + (ty_u64)TY_GROUPS * STATISTICS_PARTIAL(slots) + 2 * TY_GROUP)
 
 /* As statistics_count, by the same arguments: rows follow each other without a gap. */
