@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.." || exit
 
 said 60 configure cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release
 said 80 build cmake --build "$build" -j"$(nproc)" --target device_test_statistics micro_statistics
-said 60 cuda "$build/tests/device/test_statistics" cuda 1 9
+said 90 cuda "$build/tests/device/test_statistics" cuda 1 9
 said 45 targets "$build/bench/micro_statistics" cuda -b 4096 -c data/camera.png
 said 30 bins "$build/bench/micro_statistics" cuda -b 100,65536 -i uniform,zeros,ninety,two
 said 40 normal "$build/bench/micro_statistics" cuda -b 4096 -i uniform,ninety -v normal

@@ -66,13 +66,11 @@ TY_FN int statistics_brief_put(ty_u32 to, ty_u32 bits, const statistics_packed *
     int is = (TY_FABS(v) < p->how.limit) & (rest == low - p->low);
     TY_ADD_AT(p->words, to + STATISTICS_AT(1), TY_FLOAT_BITS(is ? low : p->low));
     TY_ADD_AT(p->words, to + STATISTICS_AT(2), TY_FLOAT_BITS(is ? high : p->high));
-    if (TY_SUMS > 1) {
-        ty_u32 size = (ty_u32)(TY_FABS(is ? v : 0) * p->unit);
-        ty_u64 square = (ty_u64)size * size;
-        TY_ADD_AT(p->words, to + STATISTICS_AT(3), (ty_u32)square);
-        TY_ADD_AT(p->words, to + STATISTICS_AT(4), (ty_u32)(square >> STATISTICS_SQUARE_1));
-        TY_ADD_AT(p->words, to + STATISTICS_AT(5), (ty_u32)(square >> STATISTICS_SQUARE_2));
-    }
+    ty_u32 size = (ty_u32)(TY_FABS(is ? v : 0) * p->unit);
+    ty_u64 square = (ty_u64)size * size;
+    TY_ADD_AT(p->words, to + STATISTICS_AT(3), (ty_u32)square);
+    TY_ADD_AT(p->words, to + STATISTICS_AT(4), (ty_u32)(square >> STATISTICS_SQUARE_1));
+    TY_ADD_AT(p->words, to + STATISTICS_AT(5), (ty_u32)(square >> STATISTICS_SQUARE_2));
     return is;
 }
 
@@ -184,18 +182,14 @@ TY_FN void statistics_brief_read(TY_LOCAL const ty_u32 *from, const statistics_p
     ty_u32 n = statistics_brief_n(from[0], p);
     ty_i32 low = (ty_i32)(from[0] - n * TY_FLOAT_BITS(p->low)),
            high = (ty_i32)(from[TY_PLANE] - n * TY_FLOAT_BITS(p->high));
-    ty_wide sum = {(ty_u64)low + ((ty_u64)(ty_i64)high << STATISTICS_BRIEF_LOW), 0};
     all->n += n;
-    all->sum.low += sum.low;
-    if (TY_SUMS > 1) {
-        ty_u32 top = from[4 * TY_PLANE];
-        ty_u32 middle = from[3 * TY_PLANE] - (top << (STATISTICS_SQUARE_2 - STATISTICS_SQUARE_1));
-        ty_u32 last = from[2 * TY_PLANE] - (from[3 * TY_PLANE] << STATISTICS_SQUARE_1);
-        ty_wide square = {(ty_u64)last + ((ty_u64)middle << STATISTICS_SQUARE_1), 0},
-                upper = {top, 0};
-        upper = statistics_shifted(upper, STATISTICS_SQUARE_2);
-        all->square = ty_wide_add(all->square, ty_wide_add(square, upper));
-    }
+    all->sum.low += (ty_u64)(ty_i64)low + ((ty_u64)(ty_i64)high << STATISTICS_BRIEF_LOW);
+    ty_u32 top = from[4 * TY_PLANE];
+    ty_u32 middle = from[3 * TY_PLANE] - (top << (STATISTICS_SQUARE_2 - STATISTICS_SQUARE_1));
+    ty_u32 last = from[2 * TY_PLANE] - (from[3 * TY_PLANE] << STATISTICS_SQUARE_1);
+    ty_wide square = {(ty_u64)last + ((ty_u64)middle << STATISTICS_SQUARE_1), 0}, upper = {top, 0};
+    upper = statistics_shifted(upper, STATISTICS_SQUARE_2);
+    all->square = ty_wide_add(all->square, ty_wide_add(square, upper));
 }
 
 /* The most values of a copy of a cell; or ~0 if a copy has too many, for then the numbers do not
