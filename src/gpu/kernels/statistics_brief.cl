@@ -20,11 +20,10 @@
 #define STATISTICS_BRIEF_LOW (STATISTICS_BITS - 21) /* bits of the lower limb */
 #define STATISTICS_BRIEF     1024u
 #define STATISTICS_AIM       (STATISTICS_BRIEF / 4 * 3) /* values at which it is read out */
-#define STATISTICS_FIRST     1  /* rounds before the first look at the numbers, */
-#define STATISTICS_OFTEN     32 /* and before others, for samples may change */
-#define STATISTICS_WORTH                                                                           \
-    32 /* rounds that pay for reading the table out, which takes two or three */
-#define STATISTICS_EMPTY 0xff807f80u /* bounds of no value: -inf, inf */
+#define STATISTICS_FIRST     1           /* rounds before the first look at the numbers, */
+#define STATISTICS_OFTEN     32          /* and before others, for samples may change */
+#define STATISTICS_WORTH     32          /* rounds; reading the table out takes two or three */
+#define STATISTICS_EMPTY     0xff807f80u /* bounds of no value: -inf, inf */
 
 /* Bounds of values, by their largest key and largest complement of a key; that of the largest is
  * the upper half. An extreme that is zero may have either sign (statistics.h). */
