@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The Python package on a GPU: builds it, runs its tests of devices where pytest is, times its calls beside CuPy's and
-# torch's (SIZES of samples); ends by itself after LIMIT seconds (150). Results go to the folder named by OUT:
+# torch's (of SIZES of samples, else of all to 10^9); ends by itself after LIMIT seconds (420). Results go to the folder named by OUT:
 # python-cuda.jsonl, put into bench/results as python-cuda-NAME-DATE.jsonl.
 set -u
 cd "$(dirname "$0")/.." || exit
+LIMIT=${LIMIT:-420}
 . bench/said.sh
 
 python=${PYTHON:-python3}
@@ -22,7 +23,7 @@ tests() {
     "$python" -m pytest -c pyproject.toml -q -p no:cacheprovider tests/python/test_{cuda,torch,jax,quantiles}.py "$@"
 }
 times() {
-    COMMIT=${COMMIT:-$(git rev-parse --short HEAD 2>/dev/null)} "$python" bench/python.py cuda -n "${SIZES:-0,1,10,100,1000,100000,10000000}" \
+    COMMIT=${COMMIT:-$(git rev-parse --short HEAD 2>/dev/null)} "$python" bench/python.py cuda ${SIZES:+-n "$SIZES"} \
         >"$out/python-cuda.jsonl"
 }
 
@@ -33,5 +34,5 @@ said 120 build cmake --build "$build" -j"$(nproc)" --target tally tally_io tally
 said 10 package bash -c lay_out
 said 20 import "$python" -c 'import libtally; print(libtally.__version__, libtally.devices())'
 said 90 tests bash -c tests
-said 90 times bash -c times
+said 240 times bash -c times
 echo "$SECONDS s"
