@@ -33,6 +33,6 @@ said 60 configure cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DTALLY_FAST
 said 120 build cmake --build "$build" -j"$(nproc)" --target tally tally_io tally_fast
 said 10 package bash -c lay_out
 said 20 import "$python" -c 'import libtally; print(libtally.__version__, libtally.devices())'
-said 90 tests bash -c tests
+said 240 tests bash -c tests
 said 240 times bash -c times
 echo "$SECONDS s"

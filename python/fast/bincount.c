@@ -224,8 +224,10 @@ static PyObject *sums_there(const array *a, const array *weights, Py_ssize_t bin
         return NULL;
     void *data;
     const int whole = !weights || weights->dtype < TALLY_F16;
-    PyObject *sums = lent_new(a, 1, &bins, whole ? NUMPY_INT64 : NUMPY_FLOAT64, 0, &data);
-    if (sums && !plan_count(plan, a, weights, data, flows)) {
+    const int type = whole ? NUMPY_INT64 : NUMPY_FLOAT64;
+    PyObject *sums =
+        a->n ? lent_new(a, 1, &bins, type, 0, &data) : plan_zeros(plan, a, &bins, type);
+    if (sums && a->n && !plan_count(plan, a, weights, data, flows)) {
         Py_DECREF(sums);
         sums = NULL;
     }
@@ -264,8 +266,9 @@ static PyObject *bincount_there(const array *a, const array *weights, Py_ssize_t
         (weights &&
          (weights->stride || weights->dtype == TALLY_F16 || weights->dtype == TALLY_BF16)))
         return NULL;
-    if (!a->n)
-        return lent_new(a, 1, &least, NUMPY_INT64, 1, &data);
+    if (!a->n) /* NumPy's are whole with weights, too */
+        return least ? sums_there(a, NULL, least, NULL)
+                     : lent_new(a, 1, &least, NUMPY_INT64, 1, &data);
     if (a->dtype == TALLY_U8 && least >= 256)
         return sums_there(a, weights, least, NULL);
     PyObject *sums = least ? sums_guessed(a, weights, least, &negative) : NULL;

@@ -160,14 +160,21 @@ typedef struct wish {
     tally_dtype dtypes[TALLY_MAX_DIMENSIONS];
 } wish;
 
+/* Equal arrays on a device that callers get for their own: a list, and the stream that made them,
+ * on which alone they are given away. */
+typedef struct stock {
+    PyObject *list;
+    void *stream;
+} stock;
+
 /* A plan and its edges, as NumPy has them, of axes that have them. */
 typedef struct kept_plan {
     tally_plan *plan;
     double *edges[TALLY_MAX_DIMENSIONS];
-    PyObject *there[TALLY_MAX_DIMENSIONS];  /* these on the device, … */
-    PyObject *copies[TALLY_MAX_DIMENSIONS]; /* … a list of copies for callers, … */
-    void *stream[TALLY_MAX_DIMENSIONS];     /* … and the stream that they were made on; of found
-                                             * ends `there` too */
+    PyObject *there[TALLY_MAX_DIMENSIONS]; /* these on the device, */
+    void *stream[TALLY_MAX_DIMENSIONS];    /* of found ends by this stream, */
+    stock copies[TALLY_MAX_DIMENSIONS];    /* and copies */
+    stock zeros;                           /* counts of no samples */
     wish wish;
     uint64_t hash, used, calls;
     unsigned users; /* calls under way */
@@ -193,6 +200,8 @@ int plan_count(kept_plan *plan, const array *samples, const array *weights, void
 
 /* A device's edges of axis d, the caller's own. */
 PyObject *plan_edges(kept_plan *plan, uint32_t d);
+/* A device's counts or sums of no samples, the caller's own; `like` is on the device. */
+PyObject *plan_zeros(kept_plan *plan, const array *like, const Py_ssize_t *shape, int type);
 
 /* Around what takes a while: without the interpreter's lock for more than FEW samples. */
 PyThreadState *lock_release(uint64_t n);

@@ -89,10 +89,12 @@ static PyObject *counted(kept_plan *plan, const array *samples, const array *wei
 {
     const int type = result == NUMPY_FLOAT32 ? NUMPY_FLOAT64 : result,
               n = (int)plan->wish.dimensions;
-    PyObject *counts = samples->lender ? lent_new(samples, n, shape, type, samples->n == 0, data)
+    if (samples->lender && !samples->n)
+        return plan_zeros(plan, samples, shape, type);
+    PyObject *counts = samples->lender ? lent_new(samples, n, shape, type, 0, data)
                                        : array_new(n, shape, type, data);
-    if (!counts || (samples->lender && !samples->n))
-        return counts;
+    if (!counts)
+        return NULL;
     if (!plan_count(plan, samples, weights->object ? weights : NULL, *data, NULL)) {
         Py_DECREF(counts);
         counts = NULL;

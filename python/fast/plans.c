@@ -80,8 +80,9 @@ static void destroy(kept_plan *p)
     for (uint32_t d = 0; d < p->wish.dimensions; d++) {
         PyMem_Free(p->edges[d]);
         Py_XDECREF(p->there[d]);
-        Py_XDECREF(p->copies[d]);
+        Py_XDECREF(p->copies[d].list);
     }
+    Py_XDECREF(p->zeros.list);
     PyMem_Free(p);
 }
 
@@ -281,6 +282,15 @@ void plan_return(kept_plan *p)
         destroy(p);
 }
 
+/* Notes whether a graph records what is put on the current stream; 0 and an error if nobody knows.
+ */
+static int note_recording(kept_plan *p)
+{
+    const int recording = p->recorded ? 1 : lent_recording(p->wish.lender);
+    p->recorded |= recording > 0;
+    return recording >= 0;
+}
+
 int plan_count(kept_plan *p, const array *samples, const array *weights, void *counts, void *flows)
 {
     tally_view views[TALLY_MAX_DIMENSIONS], weight_view;
@@ -294,13 +304,7 @@ int plan_count(kept_plan *p, const array *samples, const array *weights, void *c
         weight_view = array_view(weights);
         options.weights = &weight_view;
     }
-    if (by && !p->recorded) {
-        const int recording = lent_recording(by);
-        if (recording < 0)
-            return 0;
-        p->recorded = recording;
-    }
-    if (by && !lent_stream(by, p->wish.device, &options.stream))
+    if (by && !(note_recording(p) && lent_stream(by, p->wish.device, &options.stream)))
         return 0;
     PyThreadState *state = by ? PyEval_SaveThread() : lock_release(samples->n);
     const tally_status status = lib.execute(p->plan, views, &options, &output, NULL);
@@ -308,20 +312,48 @@ int plan_count(kept_plan *p, const array *samples, const array *weights, void *c
     return !status;
 }
 
-/* A copy costs a launch, which is half of a call's time. So plans that are used again and again
- * have copies of short edges made many at a time. */
-enum { FEW_CALLS = 4, COPIES = 32, MOST_COPIED = 1024 };
+/* An array costs a launch, which is half of a call's time. So plans that are used again and again
+ * have short ones made many at a time. Not for a graph, whose every run makes its own. */
+enum { FEW_CALLS = 4, STOCK = 32, MOST_STOCKED = 1024 };
+
+static int wants_stock(const kept_plan *p, uint64_t elements)
+{
+    return !p->recorded && p->calls >= FEW_CALLS && elements <= MOST_STOCKED;
+}
+
+/* One of the stock, which is filled anew when it has none left. */
+static PyObject *stock_take(stock *s, const lender *by, PyObject *model, void *stream)
+{
+    Py_ssize_t n = s->list ? PyList_Size(s->list) : 0;
+    if (!n) {
+        PyObject *made = lent_copies(by, model, STOCK);
+        if (!made)
+            return NULL;
+        Py_XDECREF(s->list);
+        s->list = made;
+        s->stream = stream;
+        n = STOCK;
+    }
+    PyObject *one = PyList_GetItem(s->list, n - 1);
+    Py_XINCREF(one);
+    if (one && PyList_SetSlice(s->list, n - 1, n, NULL))
+        Py_CLEAR(one);
+    return one;
+}
+
+/* Whether the stock has some, but another stream's. */
+static int is_of_another(const stock *s, const void *stream)
+{
+    return s->list && PyList_Size(s->list) && s->stream != stream;
+}
 
 /* A found axis' edges on the current stream: the first caller's own, later ones get copies. */
-static PyObject *found_edges(kept_plan *p, uint32_t d)
+static PyObject *found_edges(kept_plan *p, uint32_t d, void *stream)
 {
     const wish *w = &p->wish;
-    void *stream;
-    if (!lent_stream(w->lender, w->device, &stream))
-        return NULL;
     if (p->there[d] && p->stream[d] != stream) {
         Py_CLEAR(p->there[d]);
-        Py_CLEAR(p->copies[d]);
+        Py_CLEAR(p->copies[d].list);
     }
     if (!p->there[d]) {
         PyObject *made = lent_given(w->lender, w->device, ends_array(&w->axes[d], p->edges[d]), 0);
@@ -337,29 +369,32 @@ PyObject *plan_edges(kept_plan *p, uint32_t d)
 {
     const wish *w = &p->wish;
     void *stream;
+    if (!lent_stream(w->lender, w->device, &stream))
+        return NULL;
     if (w->axes[d].found) {
-        PyObject *made = found_edges(p, d);
+        PyObject *made = found_edges(p, d, stream);
         if (made || PyErr_Occurred())
             return made;
     }
-    if (p->recorded || p->calls < FEW_CALLS || w->axes[d].bins > MOST_COPIED)
+    if (!wants_stock(p, w->axes[d].bins) || is_of_another(&p->copies[d], stream))
         return lent_copy(w->lender, p->there[d]);
-    if (!lent_stream(w->lender, w->device, &stream))
+    return stock_take(&p->copies[d], w->lender, p->there[d], stream);
+}
+
+PyObject *plan_zeros(kept_plan *p, const array *like, const Py_ssize_t *shape, int type)
+{
+    const wish *w = &p->wish;
+    void *stream, *data;
+    if (!note_recording(p) || !lent_stream(w->lender, w->device, &stream))
         return NULL;
-    Py_ssize_t n = p->copies[d] ? PyList_Size(p->copies[d]) : 0;
-    if (n && p->stream[d] != stream) /* which does not wait for the other */
-        return lent_copy(w->lender, p->there[d]);
-    if (!n) {
-        PyObject *made = lent_copies(w->lender, p->there[d], n = COPIES);
-        if (!made)
-            return NULL;
-        Py_XDECREF(p->copies[d]);
-        p->copies[d] = made;
-        p->stream[d] = stream;
-    }
-    PyObject *one = PyList_GetItem(p->copies[d], n - 1);
-    Py_XINCREF(one);
-    if (one && PyList_SetSlice(p->copies[d], n - 1, n, NULL))
-        Py_CLEAR(one);
+    const int stocked = w->dimensions == 1 && wants_stock(p, (uint64_t)shape[0]) &&
+                        !is_of_another(&p->zeros, stream);
+    if (stocked && p->zeros.list && PyList_Size(p->zeros.list))
+        return stock_take(&p->zeros, w->lender, NULL, stream);
+    PyObject *made = lent_new(like, (int)w->dimensions, shape, type, 1, &data);
+    if (!made || !stocked)
+        return made;
+    PyObject *one = stock_take(&p->zeros, w->lender, made, stream);
+    Py_DECREF(made);
     return one;
 }

@@ -178,10 +178,15 @@ class Lends(_cuda.Lent):
     def __init__(self):
         super().__init__(sys.modules["cupy"])
         self.exchange = new(ctypes.addressof(table), b"dlpack_exchange_api", None)
-        self.empty, self.zeros = Lent, lambda n, dtype: Lent(np.zeros(n, dtype))
+        self.empty, self.zeros = Lent, self.make_zeros
         self.current = self.codes = self.stream = None
 
     given = 0  # how often a new plan's edges
+    zero = 0  # how often zeros
+
+    def make_zeros(self, n, dtype):
+        Lends.zero += 1
+        return Lent(np.zeros(n, dtype))
 
     def give(self, index, array):
         Lends.given += 1
@@ -247,6 +252,34 @@ def same(edges, expected):
     assert edges.dtype == expected.dtype and (edges.a == expected).all(), (edges.a, expected)
 
 
+def counts_of_none(kind):
+    """Zeros, each the caller's own, though they are made many at a time; a graph's are made for it."""
+    global recording
+    none, w = kind(np.empty(0, np.float32)), kind(np.empty(0, np.float32))
+    for call, shape, dtype in (
+        (lambda: tally.histogram(none, 40, (0, 1))[0], (40,), np.int64),
+        (lambda: tally.histogram(none, 2000, (0, 1))[0], (2000,), np.int64),
+        (lambda: tally.histogram(none, 40, (0, 1), weights=w)[0], (40,), np.float32),
+        (lambda: tally.bincount(kind(np.empty(0, np.uint8)), minlength=41), (41,), np.int64),
+        (lambda: tally.histogramdd((none, w), 4, ((0, 1), (0, 2)))[0], (4, 4), np.float64),
+    ):
+        many = [call() for _ in range(80)]
+        assert len({c.a.ctypes.data for c in many}) == 80
+        for c in many:
+            assert type(c) is kind and c.shape == shape and c.dtype == dtype and not c.a.any()
+            c.a[:] = 1
+    made = Lends.zero
+    for _ in range(64):
+        tally.histogram(none, 40, (0, 1))
+    if kind is Lent:
+        assert Lends.zero - made <= 4, "made many at a time"
+        recording = True
+        for _ in range(10):
+            tally.histogram(none, 39, (0, 1))
+        recording = False
+        assert Lends.zero - made >= 10, "made for a graph"
+
+
 first_call_prepares()
 rng = np.random.default_rng(1)
 for kind in (Array, Lent):
@@ -294,6 +327,7 @@ for kind in (Array, Lent):
     assert tally.bincount(i, w).dtype == np.float64 and tally.bincount(u).shape == (int(u.a.max()) + 1,)
     none = kind(np.empty(0, np.float32))
     assert not tally.histogram(none, 7)[0].a.any() and tally.bincount(kind(np.empty(0, int))).shape == (0,)
+    counts_of_none(kind)
     repeated("histogram", lambda: tally.histogram(x, 100, (0.0, 1.0)))
     repeated("histogram, no range", lambda: tally.histogram(x, 100), waits=1)
     repeated("histogram, weights", lambda: tally.histogram(x, 100, (0, 1), weights=w))
