@@ -92,7 +92,7 @@ def samples(a):
         warnings.warn(
             f"Converting input from {array.dtype} to {np.uint8} for compatibility.",
             RuntimeWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
         array.dtype = np.dtype(np.uint8)
         if isinstance(array.owner, np.ndarray):

@@ -7,6 +7,7 @@ import numpy as np
 
 from . import _count, _dates, _edges
 from . import _library as c
+from ._apart import apart
 from ._asked import answer_of, density_of, extremes, labels_of, theirs
 from ._compiled import fast as _fast
 from ._core import Call, Weights, normal_axes, samples, served
@@ -183,23 +184,28 @@ def histogram(a, bins=10, range=None, density=None, weights=None, *, axis=None, 
         answer = _fast.histogram(a, bins, range, weights)
         if answer is not None:
             return (density_of(answer[0], answer[1:]), answer[1]) if density else answer
-    call = Call(axis, where, flow, out, device, method, threads, by, progress)
+    return _counted(
+        a, bins, range, density, weights, axis=axis, where=where, flow=flow, out=out, device=device, method=method,
+        threads=threads, by=by, progress=progress,
+    )  # fmt: skip
+
+
+@apart
+def _counted(a, bins, range, density, weights, **more):
+    call = Call(**more)
     try:
         array = samples(a)
         if _dates.are(array) and _is_number_or_rule(bins):
-            return _dates.histogram(
-                histogram, array, bins, range, density, weights, axis=axis, where=where, flow=flow, out=out,
-                device=device, method=method, threads=threads, by=by, progress=progress,
-            )  # fmt: skip
+            return _dates.histogram(histogram, array, bins, range, density, weights, **more)
         w = Weights(weights, call, array.shape)
         served(array)
         call.start(array)
         labels = labels_of(call, array)
-        call.mask([a for a in (array, w, labels) if a is not None])
+        call.mask([x for x in (array, w, labels) if x is not None])
         binned = _bins(call, array, bins, range, w)
         if binned.axis is None:
             raise Unserved("fewer than two edges")
-        reduced = normal_axes(axis, len(array.shape))
+        reduced = normal_axes(call.axis, len(array.shape))
         counts, edges, *rest = answer_of(call, [array], [binned], w, labels, density, reduced)
         return (counts, edges[0], *rest)
     except Unserved as reason:
@@ -231,11 +237,16 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None, *, where=None, thr
         edges = _fast.bin_edges(a, bins, range)
         if edges is not None:
             return edges
-    call = Call(where=where, threads=threads)
+    return _edges_of(a, bins, range, weights, where=where, threads=threads)
+
+
+@apart
+def _edges_of(a, bins, range, weights, **more):
+    call = Call(**more)
     try:
         array = samples(a)
         if _dates.are(array) and _is_number_or_rule(bins):
-            return _dates.bin_edges(histogram_bin_edges, array, bins, range, weights, where=where, threads=threads)
+            return _dates.bin_edges(histogram_bin_edges, array, bins, range, weights, **more)
         w = Weights(weights, call, array.shape)
         call.start(array)
         served(array)

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _arrays, _edges
 from . import _library as c
+from ._apart import apart
 from ._asked import THEIRS, answer_of, density_of, double_weights, extremes, labels_of, theirs
 from ._compiled import fast as _fast
 from ._core import Call, served
@@ -121,7 +122,15 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None, *, wher
         answer = _fast.histogramdd(sample, bins, range, weights)
         if answer is not None:
             return (density_of(*answer), answer[1]) if density else answer
-    call = Call(None, where, flow, out, device, method, threads, by, progress)
+    return _counted(
+        sample, bins, range, density, weights, where=where, flow=flow, out=out, device=device, method=method,
+        threads=threads, by=by, progress=progress,
+    )  # fmt: skip
+
+
+@apart
+def _counted(sample, bins, range, density, weights, **more):
+    call = Call(**more)
     try:
         columns, common = _columns(sample)
         call.start(columns[0])
@@ -138,7 +147,7 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None, *, wher
         ]
         w = double_weights(summed, call, columns[0].shape)
         w.result = np.dtype(float)
-        if len(columns) + (by is not None) > c.MAX_DIMENSIONS:
+        if len(columns) + (call.by is not None) > c.MAX_DIMENSIONS:
             raise Unserved(f"{len(columns)} dimensions")
         if any(b.axis is None for b in binned):
             raise Unserved("fewer than two edges")
@@ -181,6 +190,11 @@ def histogram2d(x, y, bins=10, range=None, density=None, weights=None, **extras)
         if answer is not None:
             counts, edges = answer
             return (density_of(counts, edges) if density else counts, *edges)
+    return _pairs_counted(x, y, bins, range, density, weights, extras)
+
+
+@apart
+def _pairs_counted(x, y, bins, range, density, weights, extras):
     if len(x) != len(y):
         return THEIRS["histogram2d"](x, y)  # has the words for it
     try:

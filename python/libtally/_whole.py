@@ -7,6 +7,7 @@ import numpy as np
 
 from . import _arrays, _count, _edges
 from . import _library as c
+from ._apart import apart
 from ._asked import THEIRS, answer_of, double_weights, extremes, labels_of, theirs
 from ._compiled import fast as _fast
 from ._core import Call, normal_axes
@@ -73,8 +74,16 @@ def bincount(x, /, weights=None, minlength=0, *, axis=None, where=None, flow=Non
                                 by, progress)  # fmt: skip
         if counts is not None:
             return counts
-    call = Call(axis, where, flow, out, device, method, threads, by, progress)
-    array = _whole_numbers(x, axis)
+    return _counted(
+        x, weights, minlength, axis=axis, where=where, flow=flow, out=out, device=device, method=method,
+        threads=threads, by=by, progress=progress,
+    )  # fmt: skip
+
+
+@apart
+def _counted(x, weights, minlength, **more):
+    call = Call(**more)
+    array = _whole_numbers(x, call.axis)
     least = operator.index(minlength)
     if least < 0:
         raise ValueError("'minlength' must not be negative")
@@ -82,13 +91,13 @@ def bincount(x, /, weights=None, minlength=0, *, axis=None, where=None, flow=Non
     call.start(array)
     labels = labels_of(call, array)
     call.mask([a for a in (array, w, labels) if a is not None])
-    bytes_ = array.dtype.kind in "ub" and array.dtype.itemsize == 1 and not w.given and out is None
+    bytes_ = array.dtype.kind in "ub" and array.dtype.itemsize == 1 and not w.given and call.out is None
     n = max(least, 256) if bytes_ and array.size else _length(call, array, least)
     w.result = np.dtype(float) if w.given and array.size else np.dtype(np.intp)
     if not n or (call.plain and not array.size):
         return call.home.result(call.home.zeros((n,), w.result))
     bins = _edges.Bins(range(n + 1), _count.Axis(c.INTEGER, n, last=c.LAST_OPEN))
-    reduced = normal_axes(axis, len(array.shape))
+    reduced = normal_axes(call.axis, len(array.shape))
     try:
         counts, _, *rest = answer_of(call, [array], [bins], w, labels, False, reduced)
     except Unserved as reason:
@@ -133,6 +142,11 @@ def digitize(x, bins, right=False):
         indices = _fast.digitize(x, bins, right)
         if indices is not None:
             return indices
+    return _places(x, bins, right)
+
+
+@apart
+def _places(x, bins, right):
     array, axis = _arrays.take(x), _edges.of_axis(bins)
     bins = bins if axis is None else axis.edges
     if array.valid is not None:

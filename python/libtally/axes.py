@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _arrays, _count, _index
 from . import _library as c
+from ._apart import methods_apart
 
 Traits = namedtuple("Traits", "circular discrete")
 MAX = np.finfo(np.float64).max
@@ -80,6 +81,7 @@ class Axes(tuple):
         )
 
 
+@methods_apart()
 class Axis:
     """What all axes have in common.
 
@@ -265,6 +267,7 @@ def _number(x):
     return repr(int(x)) if x == int(x) else repr(float(x))
 
 
+@methods_apart()
 class Regular(Axis):
     """Bins of one width.
 
@@ -357,6 +360,7 @@ class Regular(Axis):
         return f"{len(self)}, {_number(self.edges[0])}, {_number(self.edges[-1])}{growth}"
 
 
+@methods_apart()
 class Log(Axis):
     """Bins whose edges are in one ratio: the arguments of `Regular`, 0 < lo."""
 
@@ -372,6 +376,7 @@ class Log(Axis):
         return f"{len(self)}, {_number(self.edges[0])}, {_number(self.edges[-1])}"
 
 
+@methods_apart()
 class Variable(Axis):
     """Bins between edges that strictly increase; with `circular` the last edge is the first again."""
 
@@ -389,6 +394,7 @@ class Variable(Axis):
         return "[" + ", ".join(_number(e) for e in self.edges) + "]"
 
 
+@methods_apart()
 class Integer(Axis):
     """A bin for each whole number from `start` to before `stop`; with `growth` also for what comes; with
     `circular` `stop` is `start` again."""
@@ -455,6 +461,7 @@ class Integer(Axis):
         return f"{self.axis.first}, {self.axis.first + len(self)}{growth}"
 
 
+@methods_apart()
 class Category(Axis):
     """A bin for each of a list of values: texts or numbers. Others count as over; with `growth` they
     get bins as they come, and the list may be empty."""

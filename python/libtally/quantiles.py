@@ -14,6 +14,7 @@ import numpy as np
 
 from . import _arrays
 from . import _library as c
+from ._apart import apart
 from ._compiled import fast as _fast
 from ._count import context
 
@@ -303,6 +304,11 @@ def _quantiles(name, a, q, scale, axis, out, method, keepdims, weights=None, ski
         found = _plain(a, q, scale, skip, axis, out, keepdims)
         if found is not None:
             return found
+    return _quantiles_apart(name, a, q, scale, axis, out, method, keepdims, weights, skip)
+
+
+@apart
+def _quantiles_apart(name, a, q, scale, axis, out, method, keepdims, weights, skip):
     samples = _Samples(a, axis, keepdims)
     if samples.served() and method in _PLACES:
         if weights is None:
@@ -411,7 +417,7 @@ def _of_weighted(samples, weights, q, scale, axis, method, skip):
             len(flat), ctypes.byref(c.QuantileOptions(skip_nan=skip)), found.ctypes.data,
         )  # fmt: skip
     if skip and samples.dtype.kind == "f" and np.isnan(found).any():
-        warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=4)  # as NumPy
+        warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=6)  # as NumPy
     return found.T, quantiles.shape
 
 
@@ -423,8 +429,11 @@ def _middle(rows, n):
 
 def _median(name, a, axis, out, keepdims, skip=False):
     found = _plain(a, None, 1, skip, axis, out, keepdims)
-    if found is not None:
-        return found
+    return _median_apart(name, a, axis, out, keepdims, skip) if found is None else found
+
+
+@apart
+def _median_apart(name, a, axis, out, keepdims, skip):
     if type(a) is np.ndarray and not a.size:
         return getattr(np, name)(a, axis, out, keepdims=keepdims)
     samples = _Samples(a, axis, keepdims)
