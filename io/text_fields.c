@@ -39,8 +39,9 @@ const char *ty_field_scan(ty_delimiter delimiter, const char *p, const char *end
     field->at = field->begin = p;
     field->quoted = field->open = 0;
     if (p < end && *p == '"') {
-        p = ty_skip_blanks(delimiter, scan_quoted(p, end, field), end);
-        if (p == end || is_stop(delimiter, *p) || delimiter == ' ')
+        const char *closed = scan_quoted(p, end, field);
+        p = ty_skip_blanks(delimiter, closed, end);
+        if (p == end || is_stop(delimiter, *p) || (delimiter == ' ' && p > closed))
             return p;
         field->begin = field->at; /* more behind the closing quote: it was none */
         field->quoted = 0;

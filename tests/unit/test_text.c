@@ -114,6 +114,8 @@ static void test_layouts(void)
     EXPECT("\"a,b\",\"c \"\"d\"\"\"\n1,2\n", "c \"d\"", 2.0);
     EXPECT("\"a\nb\",c\n1,\"2\"\n\"3\" , \"4\"\n", "c", 2.0, 4.0);
     EXPECT("\"a\r\nb\";c\r\n1;2\r\n", "a\r\nb", 1.0);
+    EXPECT("\"a\",\"b\",\"c\",\"d\",\"e\"\n\"-1\",\"x\",\"y\",\"z\",\"NA\"\n", "e", NAN);
+    EXPECT("\"a b\" \"c\"\n\"x y\" 2\n\"x\",z 3\n", "c", 2.0, 3.0);
     EXPECT("t,v\n\"x, \"\"y\"\"\n z\",1\nw,2\n", "v", 1.0, 2.0);
     EXPECT("a,b\n1,2,\n3,4,\n", "b", 2.0, 4.0);
     EXPECT("a,b,\n1,2,\n3,4,\n", "b", 2.0, 4.0);
