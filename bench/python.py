@@ -11,11 +11,13 @@ than SECONDS (2) a call, as the size before tells, is left out.
 
 On the processor everyone has one thread, and the clock is the process' own time, which other work on the machine
 disturbs least. On a device it is the time from the first call to the end of the last one's work, by the number
-of calls; `host_s` is what a call takes until it returns, of at most 20 calls put on an idle device. A device works
-for a second first, for its clock is low after a rest.
+of calls; `host_s` is what a call takes until it returns, of at most 20 calls put on an idle device; `launch_s` is what
+a call of Tally's takes until it launches its first kernel, where bench/launch_clock.c notes that. A device works for a
+second first, for its clock is low after a rest.
 """
 
 import argparse
+import ctypes
 import datetime
 import importlib.metadata
 import json
@@ -38,6 +40,7 @@ class Bench:
         """`finish(answer)`: the counts as NumPy's array once they are there; of None: waits."""
         self.where, self.options, self.clock = where, options, clock
         self.finish, self.spend, self.host = finish, spend, host
+        self.launched = launch_clock() if host else None
         self.known = {}  # {(case, name): (n, seconds)} of the size before
 
     def wants(self, case):
@@ -100,6 +103,8 @@ class Bench:
                     "max_s": max(seconds[name])}  # fmt: skip
             if self.host:
                 line["host_s"] = self.host_seconds(calls[name], min(20, repeats))
+            if self.launched and name.startswith("tally") and n:
+                line["launch_s"] = self.launch_seconds(calls[name])
             print(json.dumps(line), flush=True)
 
     def host_seconds(self, call, repeats):
@@ -112,6 +117,25 @@ class Bench:
             times.append((self.clock() - begin) / repeats)
         self.finish(None)
         return statistics.median(times)
+
+    def launch_seconds(self, call):
+        times = []
+        for _ in range(15):
+            self.finish(None)
+            self.launched()
+            begin = self.clock()
+            call()
+            times.append(self.launched() - begin)
+        return statistics.median(times)
+
+
+def launch_clock():
+    """When the first kernel since the last time was launched, as bench/launch_clock.c notes it; else None."""
+    library = os.environ.get("TALLY_CUDA_LIBRARY")
+    clock = library and getattr(ctypes.CDLL(library), "launch_clock_first", None)
+    if clock:
+        clock.restype = ctypes.c_double
+    return clock
 
 
 def versions(names):

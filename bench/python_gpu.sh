@@ -22,7 +22,10 @@ lay_out() {
 tests() {
     "$python" -m pytest -c pyproject.toml -q -p no:cacheprovider tests/python/test_{cuda,torch,jax,quantiles}.py "$@"
 }
+# A clock before the driver, for when work is on the device.
 times() {
+    cc -shared -fPIC -o "$build/launch_clock.so" bench/launch_clock.c -Wl,--no-as-needed -l:libcuda.so.1 &&
+        export TALLY_CUDA_LIBRARY=$PWD/$build/launch_clock.so
     COMMIT=${COMMIT:-$(git rev-parse --short HEAD 2>/dev/null)} "$python" bench/python.py cuda ${SIZES:+-n "$SIZES"} \
         >"$out/python-cuda.jsonl"
 }

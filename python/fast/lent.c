@@ -61,7 +61,8 @@ struct lender {
     PyTypeObject *type; /* of its arrays, and of nothing derived from it */
     const exchange *exchange;
     PyObject *about; /* the Python object that answers the rest */
-    PyObject *empty, *zeros, *stream, *recording, *current, *cast, *copy, *negated, *codes;
+    PyObject *empty, *zeros, *strided, *stream, *recording, *current, *cast, *copy, *negated,
+        *codes;
     known devices[MOST_DEVICES];
 };
 
@@ -91,6 +92,7 @@ static const exchange *exchange_of(PyObject *about)
 /* lend(type, about): arrays of a type are read from now on. `about` has
  *   exchange          the capsule of DLPack's exchange table, or None
  *   empty, zeros      make an array: (shape, **keywords)
+ *   strided           the same as empty, but sooner: (shape, strides, **keywords); or None
  *   open(index)       of a device: the context's address; for int64, float64 and float32 the
  *                     keywords for `empty`, and the types for `cast`
  *   give(index, a)    a NumPy array on the device, there for every stream
@@ -118,6 +120,7 @@ PyObject *fast_lend(PyObject *self, PyObject *const *args, Py_ssize_t n_args)
     lender made = {.exchange = exchange_of(about), .about = about};
     made.empty = asked(about, "empty");
     made.zeros = asked(about, "zeros");
+    made.strided = asked(about, "strided");
     made.stream = asked(about, "stream");
     made.recording = asked(about, "recording");
     made.current = asked(about, "current");
@@ -402,21 +405,30 @@ static PyObject *tuple_of(int n, const Py_ssize_t *numbers)
     return tuple;
 }
 
+/* (shape, strides) of an array in C order. */
+static PyObject *with_strides(int n, const Py_ssize_t *shape)
+{
+    Py_ssize_t strides[TALLY_MAX_DIMENSIONS], step = 1;
+    for (int d = n; d-- > 0;) {
+        strides[d] = step;
+        step *= shape[d] ? shape[d] : 1;
+    }
+    return Py_BuildValue("(NN)", tuple_of(n, shape), tuple_of(n, strides));
+}
+
 PyObject *lent_new(const array *like, int dimensions, const Py_ssize_t *shape, int type, int zeros,
                    void **data)
 {
     lender *by = like->lender;
     const known *k = device_of(by, like->device);
-    PyObject *extents = k ? tuple_of(dimensions, shape) : NULL;
-    PyObject *args = extents ? PyTuple_New(1) : NULL;
+    PyObject *function = zeros ? by->zeros : by->strided ? by->strided : by->empty;
+    PyObject *args = !k                        ? NULL
+                     : function == by->strided ? with_strides(dimensions, shape)
+                                               : Py_BuildValue("(N)", tuple_of(dimensions, shape));
     array about;
-    if (!args) {
-        Py_XDECREF(extents);
+    if (!args)
         return NULL;
-    }
-    PyTuple_SetItem(args, 0, extents);
-    PyObject *made =
-        PyObject_Call(zeros ? by->zeros : by->empty, args, k->keywords[result_of(type)]);
+    PyObject *made = PyObject_Call(function, args, k->keywords[result_of(type)]);
     Py_DECREF(args);
     if (made && !describe(by, made, &about))
         Py_CLEAR(made);

@@ -115,7 +115,7 @@ class CuPy(Home):
 class Lent:
     """CuPy's arrays, as the compiled part asks for them (python/fast/lent.c)."""
 
-    copy, cast, negated = "copy", "astype", None
+    copy, cast, negated, strided = "copy", "astype", None, None
 
     def __init__(self, cupy):
         self.cupy = cupy

@@ -53,7 +53,7 @@ class Lent:
         self.exchange = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
         self.codes = {getattr(torch, name): code for name, (code, _) in _TYPES.items() if hasattr(torch, name)}
         del self.codes[torch.bool]
-        self.empty, self.zeros = torch.empty, torch.zeros
+        self.empty, self.zeros, self.strided = torch.empty, torch.zeros, torch.empty_strided
         self.stream = getattr(torch._C, "_cuda_getCurrentRawStream", None) or (
             lambda index: torch.cuda.current_stream(index).cuda_stream
         )

@@ -182,6 +182,12 @@ class Lends(_cuda.Lent):
         self.current = self.codes = self.stream = None
 
     given = 0  # how often a new plan's edges
+
+    def strided(self, shape, strides, dtype):
+        made = Lent(shape, dtype)
+        assert made.a.size == 0 or made.a.strides == tuple(s * made.dtype.itemsize for s in strides)
+        return made
+
     zero = 0  # how often zeros
 
     def make_zeros(self, n, dtype):
