@@ -5,9 +5,9 @@
     bench/python.py cpu|cuda [-n SAMPLES,…] [-c REGEX] [-s SECONDS] > bench/results/python-….jsonl
 
 From no sample to 10^9 (or those of -n), for the cases whose name REGEX finds. All take turns on the same data
-in one process: seven rounds (three of calls above half a second), in each of which everyone repeats its call for some
-milliseconds. Every answer is compared with NumPy's, or, from 10^7 samples on, with Tally's. Who would take more
-than SECONDS (2) a call, as the size before tells, is left out.
+in one process: seven rounds, on a device 25 (three of calls above half a second), in each of which everyone repeats
+its call for some milliseconds. Every answer is compared with NumPy's, or, from 10^7 samples on, with Tally's. Who
+would take more than SECONDS (2) a call, as the size before tells, is left out.
 
 On the processor everyone has one thread, and the clock is the process' own time, which other work on the machine
 disturbs least. On a device it is the time from the first call to the end of the last one's work, by the number
@@ -28,7 +28,7 @@ import statistics
 import sys
 import time
 
-ROUNDS, FEW_ROUNDS, LONG = 7, 3, 0.5
+ROUNDS, DEVICE_ROUNDS, FEW_ROUNDS, LONG = 7, 25, 3, 0.5
 SIZES = (0, 1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000)
 COMPARED = 10_000_000  # fewer are compared with NumPy's answer
 
@@ -82,8 +82,8 @@ class Bench:
         calls = {name: call for name, call in calls.items() if self.serves(case, name, n)}
         found = self.start(case, calls, n, expected)
         seconds = {name: [] for name in found}
-        rounds = ROUNDS
-        for r in range(ROUNDS):
+        rounds = DEVICE_ROUNDS if self.host else ROUNDS
+        for r in range(rounds):
             for name, (_, repeats) in found.items():
                 call = calls[name]
                 self.finish(None)
@@ -510,7 +510,7 @@ def cuda(options):
 
     header(["numpy", "torch", *(name for name in map(str, importlib.metadata.packages_distributions().get("cupy", [])))],
            clock="wall, back to back")  # fmt: skip
-    bench = Bench("cuda", options, time.perf_counter, finish, 0.01, host=True)
+    bench = Bench("cuda", options, time.perf_counter, finish, 0.004, host=True)
     warm(torch)
     for n in options.sizes or SIZES:
         for case, dtype, calls, expected in Cuda(n).cases():
