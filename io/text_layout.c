@@ -159,6 +159,13 @@ static int is_better(const ty_survey *a, const ty_survey *b)
     return (double)a->numbers / (double)a->fields > (double)b->numbers / (double)b->fields;
 }
 
+/* Whether a blank is taken for what is within fields: most of those that it makes are text, and
+ * another delimiter fits all records. */
+static int is_within(const ty_survey *by_blanks, const ty_survey *other)
+{
+    return 2 * by_blanks->numbers < by_blanks->fields && fitting(other) == other->records - 1;
+}
+
 /* The delimiter that makes the first record more than one field and the most later ones as wide;
  * among equals the one with more numbers, then the first here. Tabs, white space and bars must fit
  * half of the records: they are common around and inside fields. */
@@ -174,6 +181,8 @@ static ty_delimiter find_delimiter(const ty_spelling *spelling, const char *text
         ty_survey survey = survey_text(candidates[i], spelling, text, end, ended);
         int is_sure = candidates[i] == ';' || candidates[i] == ',';
         if (survey.width < 2 || (!is_sure && 2 * fitting(&survey) < survey.records - 1))
+            continue;
+        if (candidates[i] == ' ' && delimiter != '\n' && is_within(&survey, best))
             continue;
         if (delimiter == '\n' || is_better(&survey, best)) {
             delimiter = candidates[i];

@@ -82,7 +82,7 @@ def word_column(random, rows, kind):
         pool += ["", "NA", "nan", "7"]
     words = [pool[i] for i in shaped(random, random.integers(0, len(pool), rows))]
     mask = random.random(rows) < pick(random, 0, 0, 0.1)
-    array = pa.array(words, mask=mask if mask.any() else None)
+    array = pa.array(words, pa.string(), mask=mask if mask.any() else None)
     if kind not in TYPES and random.random() < 0.3:
         array = array.dictionary_encode()
     return array, [None if gone else word for word, gone in zip(words, mask)]

@@ -116,6 +116,8 @@ static void test_layouts(void)
     EXPECT("\"a\r\nb\";c\r\n1;2\r\n", "a\r\nb", 1.0);
     EXPECT("\"a\",\"b\",\"c\",\"d\",\"e\"\n\"-1\",\"x\",\"y\",\"z\",\"NA\"\n", "e", NAN);
     EXPECT("\"a b\" \"c\"\n\"x y\" 2\n\"x\",z 3\n", "c", 2.0, 3.0);
+    EXPECT("n,word 0\n0.5,w; |a .\n", "n", 0.5);
+    EXPECT("1 a,b\n2 c,d\n", "1", 1.0, 2.0); /* by blanks half are numbers */
     EXPECT("t,v\n\"x, \"\"y\"\"\n z\",1\nw,2\n", "v", 1.0, 2.0);
     EXPECT("a,b\n1,2,\n3,4,\n", "b", 2.0, 4.0);
     EXPECT("a,b,\n1,2,\n3,4,\n", "b", 2.0, 4.0);
