@@ -17,7 +17,7 @@
 set(TALLY_LONG
     differential/test_opencl device/test_oclgrind device/test_faults differential/test_many_bins mpi/test_command
     differential/methods_on_opencl differential/test_own cli/test_lists bench/test_figures device/test_statistics
-    device/test_quantiles cli/test_streaming cli/test_opencl differential/test_edges
+    device/test_statistics_packed device/test_quantiles cli/test_streaming cli/test_opencl differential/test_edges
     differential/test_opencl_packed16 device/test_queue device/test_host)
 cmake_host_system_information(RESULT TALLY_PROCESSORS QUERY NUMBER_OF_LOGICAL_CORES)
 
