@@ -18,6 +18,7 @@ typedef struct ty_survey {
     uint32_t wider;           /* later ones with one field more */
     int first_is_text;        /* no field of the first record is a number or missing */
     uint64_t fields, numbers; /* of all records; numbers and missing ones among them */
+    uint64_t commas;          /* within numbers, of all records */
 } ty_survey;
 
 /* What the records' columns hold, the first record apart. */
@@ -64,6 +65,26 @@ static void note_field(ty_column_survey *column, const ty_field *from, ty_field_
     }
 }
 
+/* Whether a date's blank is the one before its time of day, and the field at `p`, behind it, is
+ * that time with more: "10:00,on". */
+static int is_cut_time(const char *p, const char *end)
+{
+    const char *behind = p;
+    int is_clock = 0;
+    for (; behind < end && ((*behind >= '0' && *behind <= ':') || *behind == '.'); behind++)
+        is_clock |= *behind == ':';
+    return is_clock && behind < end && !ty_is_line_end(*behind) &&
+           ty_skip_blanks(' ', behind, end) == behind;
+}
+
+static uint32_t count_commas(const ty_field *field)
+{
+    uint32_t commas = 0;
+    for (size_t i = 0; i < field->size; i++)
+        commas += field->begin[i] == ',';
+    return commas;
+}
+
 /* Adds the record at `p` to `survey`, and its fields to `columns` if that is not NULL. Returns what
  * follows it, or NULL, with nothing added, when the record is not complete. */
 static const char *survey_record(ty_delimiter delimiter, const ty_spelling *spelling, const char *p,
@@ -73,18 +94,20 @@ static const char *survey_record(ty_delimiter delimiter, const ty_spelling *spel
     ty_field field;
     const char *record = p;
     uint32_t width = 0;
-    uint64_t numbers = 0;
+    uint64_t numbers = 0, commas = 0;
     for (;; p = ty_field_next(delimiter, p)) {
         p = ty_field_scan(delimiter, p, end, &field);
         if ((p == end && !ended) || field.open)
             return NULL;
         double value;
         ty_field_kind kind = ty_field_read(&field, spelling, &value);
-        if (kind == TY_FIELD_COMMA)
+        if (kind == TY_FIELD_COMMA) {
             kind = TY_FIELD_NUMBER;
-        else if (kind == TY_FIELD_NUMBER && isnan(value))
+            commas += count_commas(&field);
+        } else if (kind == TY_FIELD_NUMBER && isnan(value))
             kind = TY_FIELD_MISSING;
-        numbers += kind != TY_FIELD_TEXT;
+        int is_cut = kind == TY_FIELD_TIME && delimiter == ' ' && is_cut_time(p, end);
+        numbers += kind != TY_FIELD_TEXT && !is_cut;
         if (columns && width < survey->width)
             note_field(columns + width, &field, kind, record == survey->first);
         width++;
@@ -102,6 +125,7 @@ static const char *survey_record(ty_delimiter delimiter, const ty_spelling *spel
     }
     survey->fields += width;
     survey->numbers += numbers;
+    survey->commas += commas;
     return p < end ? ty_line_next(p, end) : p;
 }
 
@@ -159,11 +183,22 @@ static int is_better(const ty_survey *a, const ty_survey *b)
     return (double)a->numbers / (double)a->fields > (double)b->numbers / (double)b->fields;
 }
 
-/* Whether a blank is taken for what is within fields: most of those that it makes are text, and
- * another delimiter fits all records. */
-static int is_within(const ty_survey *by_blanks, const ty_survey *other)
+/* Whether a blank is taken for what is within fields: another delimiter fits all records, and most
+ * of the fields that blanks make are text, or as many as tabs make, as "Day 1", tab, "5" has. */
+static int is_within(const ty_survey *by_blanks, const ty_survey *other, ty_delimiter delimiter)
 {
-    return 2 * by_blanks->numbers < by_blanks->fields && fitting(other) == other->records - 1;
+    const uint64_t texts = by_blanks->fields - by_blanks->numbers;
+    return fitting(other) == other->records - 1 &&
+           (2 * texts > by_blanks->fields ||
+            (delimiter == '\t' && texts >= other->fields - other->numbers));
+}
+
+/* Whether commas are taken for what is within numbers: another delimiter fits all records, and
+ * makes numbers with all commas in them, but perhaps for those of the first record, headings. */
+static int is_within_numbers(const ty_survey *by_commas, const ty_survey *other)
+{
+    return fitting(other) == other->records - 1 && other->commas > 0 &&
+           other->commas + by_commas->width >= by_commas->fields - by_commas->records + 1;
 }
 
 /* The delimiter that makes the first record more than one field and the most later ones as wide;
@@ -172,7 +207,7 @@ static int is_within(const ty_survey *by_blanks, const ty_survey *other)
 static ty_delimiter find_delimiter(const ty_spelling *spelling, const char *text, const char *end,
                                    int ended, ty_survey *best)
 {
-    static const ty_delimiter candidates[] = {'\t', ';', ',', '|', ' '};
+    static const ty_delimiter candidates[] = {'\t', ';', '|', ',', ' '};
     ty_delimiter delimiter = '\n';
     for (size_t i = 0; i < sizeof candidates; i++) {
         if (spelling && (candidates[i] == spelling->decimal ||
@@ -182,7 +217,8 @@ static ty_delimiter find_delimiter(const ty_spelling *spelling, const char *text
         int is_sure = candidates[i] == ';' || candidates[i] == ',';
         if (survey.width < 2 || (!is_sure && 2 * fitting(&survey) < survey.records - 1))
             continue;
-        if (candidates[i] == ' ' && delimiter != '\n' && is_within(&survey, best))
+        if (delimiter != '\n' && ((candidates[i] == ',' && is_within_numbers(&survey, best)) ||
+                                  (candidates[i] == ' ' && is_within(&survey, best, delimiter))))
             continue;
         if (delimiter == '\n' || is_better(&survey, best)) {
             delimiter = candidates[i];

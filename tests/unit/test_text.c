@@ -117,7 +117,17 @@ static void test_layouts(void)
     EXPECT("\"a\",\"b\",\"c\",\"d\",\"e\"\n\"-1\",\"x\",\"y\",\"z\",\"NA\"\n", "e", NAN);
     EXPECT("\"a b\" \"c\"\n\"x y\" 2\n\"x\",z 3\n", "c", 2.0, 3.0);
     EXPECT("n,word 0\n0.5,w; |a .\n", "n", 0.5);
-    EXPECT("1 a,b\n2 c,d\n", "1", 1.0, 2.0); /* by blanks half are numbers */
+    EXPECT("1 a,b\n2 c,d\n", "1", 1.0, 2.0);                 /* by blanks half are numbers */
+    EXPECT("Day 1\t5\tDay\nDay 2\t6\tDay\n", "2", 5.0, 6.0); /* as many are text by tabs */
+    EXPECT("Day\tn\nDay 1\t5\nDay 2\t6\n", "2", 5.0, 6.0);
+    EXPECT("1 2\t3\n4 5\t6\n", "2", 2.0, 5.0);
+    EXPECT("t,v 0\n1970-01-01 00:00:01.5,6%\n", "t", 1.5e6); /* its time of day is cut */
+    EXPECT("1970-01-01 10:00;a;7:00\n", "1", 36e9);
+    EXPECT("1970-01-01 10:00 7,5\n1970-01-01 11:00 8,5\n", "1", 0.0, 0.0);
+    EXPECT("1;a;b;c;3,5\n2;c;d;c;4,5\n", "1", 1.0, 2.0); /* commas in numbers */
+    EXPECT("1|a|b|c|3,500\n", "1", 1.0);
+    EXPECT("n;a;b;c;p, EUR\n1;a;b;c;3,5\n2;a;b;c;3\n", "n", 1.0, 2.0);
+    EXPECT("1;a;a;b,3\n2;a;a;b,3\n2;c;c;4,5\n", "2", 3.0, 3.0, 5.0);
     EXPECT("t,v\n\"x, \"\"y\"\"\n z\",1\nw,2\n", "v", 1.0, 2.0);
     EXPECT("a,b\n1,2,\n3,4,\n", "b", 2.0, 4.0);
     EXPECT("a,b,\n1,2,\n3,4,\n", "b", 2.0, 4.0);
