@@ -81,8 +81,8 @@ def _add(hist, arrays, weight, options):
         call.to_host()
     if weight is None and hist.storage != "count":
         weight = 1
-    if isinstance(weight, numbers.Real):
-        weight = np.broadcast_to(np.float64(weight), arrays[0].shape)
+    if isinstance(weight, numbers.Real) or getattr(weight, "ndim", None) == 0:
+        weight = np.broadcast_to(np.float64(float(weight)), arrays[0].shape)
     weights = Weights(weight, call, arrays[0].shape)
     if kept is not None:
         return kept.add(hist, call, arrays, weights)
@@ -245,6 +245,8 @@ def _means_counted(hist, arrays, values, mask, threads):
 def _floats(array):
     """An Array on the host as NumPy's, in float64."""
     x = array.numbers()
+    if x.dtype.kind == "c":
+        raise TypeError("means: of real samples and weights, not complex ones")
     if x.dtype.kind in "iu" and x.dtype.itemsize == 8 and x.size and max(abs(int(x.min())), abs(int(x.max()))) > EXACT:
         raise NotImplementedError("means: integers beyond 2^53: convert them to float64")
     return x.astype(np.float64, copy=False)

@@ -317,7 +317,7 @@ def test_fill_by_name_and_numbers(storage):
     with pytest.raises(ValueError, match="shape"):
         tally.Hist(*axes).fill(x, y[:5])
     if storage != "count":
-        for weight in (2.5, 3, np.float64(-1)):
+        for weight in (2.5, 3, np.float64(-1), np.array(2.5), np.array(3, np.int8)):
             each = tally.Hist(*axes, storage=storage).fill(x, y, weight=np.full(300, float(weight)))
             one = tally.Hist(*axes, storage=storage).fill(x, y, weight=weight)
             np.testing.assert_allclose(one.values(True), each.values(True))

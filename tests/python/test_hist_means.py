@@ -151,3 +151,9 @@ def test_copies_and_cells(storage):
         twice = made.copy().fill(*given, sample=x)
         again = tally.Hist(*made.axes, storage=storage).fill(*given, sample=x)
         same_cells(twice, made + again)
+
+
+@pytest.mark.parametrize("given", [{"sample": [1j]}, {"sample": [1], "weight": [1j]}], ids=["sample", "weight"])
+def test_complex_numbers_are_refused(given):
+    with pytest.raises(TypeError, match="complex"):
+        tally.Hist(tally.Regular(2, 0, 1), storage="weighted_mean").fill([0.5], **given)
