@@ -213,6 +213,8 @@ def take(x):
 
         return _torch.take(x)
     if kind in ("jax", "jaxlib") and hasattr(x, "__dlpack__"):
+        if not hasattr(x, "__dlpack_device__"):
+            raise NotImplementedError("jax arrays that are traced are counted by libtally.jax's functions alone")
         from . import _dlpack  # its CUDA array interface does not say what to wait for
 
         return _dlpack.take(x)

@@ -7,6 +7,7 @@ import operator
 
 import numpy as np
 
+from . import _arrays
 from . import _library as c
 from ._count import Axis
 
@@ -145,11 +146,11 @@ def holding(edges, lo, hi):
     return edges
 
 
-def outer(range_, found):
-    """First and last edge, from the range or the samples' extremes (None if there are no samples), as
-    NumPy finds them."""
+def outer(range_, found, home=_arrays.NUMPY):
+    """First and last edge, from the range, whose ends may be `home`'s, or the samples' extremes (None if there
+    are no samples), as NumPy finds them."""
     if range_ is not None:
-        first, last = range_
+        first, last = map(home.take_back, range_)
         if first > last:
             raise ValueError("max must be larger than min in range parameter.")
         if not (np.isfinite(first) and np.isfinite(last)):

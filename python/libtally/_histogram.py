@@ -88,7 +88,7 @@ def _bins(call, array, bins, range, weights):
     else:
         _edges.check_bins(n)
     found = extremes(call, array, call.mask([array, weights])) if range is None else None
-    first, last = _edges.outer(range, found)
+    first, last = _edges.outer(range, found, call.home)
     if n is None:
         n = _rule(call, array, call.mask([array, weights]), bins, range)
     if found is None and type(first) in (int, float) and type(last) in (int, float):

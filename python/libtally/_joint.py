@@ -51,7 +51,7 @@ def _bins_of(call, i, column, common, bins, range):
     if bins < 1:
         raise ValueError(f"`bins[{i}]` must be positive, when an integer")
     found = extremes(call, column, call.mask([column])) if range is None else None
-    first, last = _edges.outer(range, found and tuple(map(common.type, found)))
+    first, last = _edges.outer(range, found and tuple(map(common.type, found)), call.home)
     try:
         n = operator.index(bins)
     except TypeError as e:

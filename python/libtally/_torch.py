@@ -3,6 +3,7 @@
 
 import numpy as np
 import torch
+from torch._subclasses import FakeTensor
 
 from . import _count
 from . import _library as c
@@ -23,12 +24,27 @@ _TYPES = {
 }  # fmt: skip
 
 
+def _has_memory(x):
+    """Not so are tensors that torch traces or transforms, and those whose storage was freed."""
+    try:
+        fake = isinstance(x, FakeTensor)
+        return not fake and (not x.numel() or x.untyped_storage().data_ptr() != 0)
+    except RuntimeError:
+        return False
+
+
 def take(x):
     if not isinstance(x, torch.Tensor):
         return of_numpy(np.asarray(x))
-    if x.layout != torch.strided or x.device.type not in ("cpu", "cuda"):
-        raise NotImplementedError(f"torch tensors: strided ones on cpu and cuda, not {x.device}")
+    if x.layout != torch.strided or x.is_nested or x.device.type not in ("cpu", "cuda"):
+        kind = "nested" if x.is_nested else f"{x.layout} on {x.device}"
+        raise NotImplementedError(f"torch tensors: strided ones on cpu and cuda, not {kind}")
     x = x.detach()
+    if not _has_memory(x):
+        raise NotImplementedError(
+            "torch tensors: not those without memory, as torch.func, torch.export and fakes have them; "
+            "libtally.torch has operators for tracing"
+        )
     name = str(x.dtype).partition(".")[2]
     if x.device.type == "cpu" and name != "bfloat16":
         return of_numpy(x.resolve_conj().resolve_neg().numpy(), HOST)
@@ -90,6 +106,10 @@ def _type(dtype):
     return getattr(torch, np.dtype(dtype).name)
 
 
+def _on_host(array):
+    return take(array.cpu()).numbers() if isinstance(array, torch.Tensor) else array
+
+
 class HostTorch(Home):
     """Results as torch tensors on the host; NumPy's until they are handed over."""
 
@@ -99,7 +119,7 @@ class HostTorch(Home):
         return torch.from_numpy(np.asarray(array)) if isinstance(array, np.ndarray) else array
 
     def take_back(self, array):
-        return array.numpy() if isinstance(array, torch.Tensor) else array
+        return _on_host(array)
 
 
 HOST = HostTorch()
@@ -127,7 +147,7 @@ class Torch(Home):
         return there.to(self.device, non_blocking=True)
 
     def take_back(self, array):
-        return array.cpu().numpy() if isinstance(array, torch.Tensor) else array
+        return _on_host(array)
 
     def settle(self):
         torch.cuda.current_stream(self.device).synchronize()

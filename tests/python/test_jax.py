@@ -59,6 +59,20 @@ def test_bincount(wide):
     assert not np.asarray(tally.jax.bincount(x[:0], 5)).any()
 
 
+def test_what_is_traced_is_not_counted_by_others():
+    x = jnp.ones(5)
+    for count in (tally.histogram, tally.bincount, lambda x: tally.quantile(x, 0.5), lambda x: tally.digitize(x, [0, 1])):
+        for traced in (jax.jit(count), jax.vmap(count), jax.grad(count)):
+            with pytest.raises(NotImplementedError, match="libtally.jax"):
+                traced(x)
+
+
+def test_edges_of_bfloat16():
+    x = jnp.array([0, 1, 1, 4, 6, 9], jnp.bfloat16)
+    counts, edges = tally.histogram(x, x[jnp.array([0, 3, 5])])
+    assert isinstance(counts, jax.Array) and counts.tolist() == [3, 3] and edges.tolist() == [0, 4, 9]
+
+
 def test_refusals():
     x = jnp.ones(5)
     with pytest.raises(ValueError, match="range"):

@@ -86,6 +86,44 @@ LONG_WAYS = {
 }
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.int32])
+def test_edges_and_ranges_are_tensors_of_every_kind(dtype):
+    x, edges = (torch.tensor([0, 1, 1, 4, 6, 8]).to(dtype), torch.tensor([0, 4, 8]).to(dtype))
+    if dtype.is_floating_point:
+        edges.requires_grad_()
+    for counts, _ in (tally.histogram(x, edges), tally.histogram(x, 2, (edges[0], edges[-1]))):
+        assert counts.tolist() == [3, 3]
+    assert tally.histogramdd((x, x), 2, [(edges[0], edges[-1])] * 2)[0].tolist() == [[3, 0], [0, 3]]
+    assert tally.histogram2d(x, x, [edges, edges])[0].tolist() == [[3, 0], [0, 3]]
+    assert tally.digitize(x, edges).tolist() == [1, 1, 1, 2, 2, 3]
+
+
+def _freed():
+    x = torch.rand(100)
+    x.untyped_storage().resize_(0)
+    return x
+
+
+@pytest.mark.parametrize("count", [
+    lambda x: tally.histogram(x, 2, (0, 1))[0], lambda x: tally.quantile(x, 0.5), lambda x: tally.digitize(x, [0, 1]),
+    lambda x: tally.Hist(tally.Regular(2, 0, 1)).fill(x) and x,
+])  # fmt: skip
+def test_no_memory_no_counts(count):
+    """Some of these were read where nothing is."""
+    x = torch.rand(3, 100)
+    for call in (
+        lambda: count(_freed()),
+        lambda: count(x.to("meta")),
+        lambda: torch.func.functionalize(count)(x),
+        lambda: torch.func.vmap(count)(x),
+        lambda: torch.func.grad(lambda x: count(x).sum())(x),
+    ):
+        with pytest.raises(NotImplementedError, match="torch tensors"):
+            call()
+    with torch._subclasses.FakeTensorMode(), pytest.raises(NotImplementedError, match="without memory"):
+        count(torch.rand(3))
+
+
 @pytest.mark.parametrize("call", LONG_WAYS.values(), ids=LONG_WAYS)
 def test_the_package_s_python_is_left_alone(call):
     """What torch.compile would trace there is not what NumPy and the library do."""
