@@ -387,7 +387,8 @@ static tally_status read_categories(const ty_json *json, size_t list, tally_resu
                              "%" PRIu64 " categories are of an integer axis from 0, one a bin, "
                              "without labels",
                              count);
-    result->only_python = "categories";
+    if (!result->only_python)
+        result->only_python = "categories";
     return ty_json_labels_read(json, list, 1, &result->labels[d]);
 }
 

@@ -48,8 +48,8 @@ struct tally_result {
      * bins and × 4. `counts` and `flow_sums` are what ty_result_settle has rounded last. */
     double weight_limit;
     tally_wide *wide, *wide_flows;
-    /* Of one that Python's Hist saved: what counts leave out, so that it is not added; else NULL.
-     */
+    /* Of one that Python's Hist saved: "means" (with categories or without) or "categories", which
+     * counts leave out, so that it is not added, nor saved without its means; else NULL. */
     const char *only_python;
 };
 

@@ -81,6 +81,11 @@ static tally_status check_profile(const tally_result *result, tally_format forma
     return TALLY_OK;
 }
 
+static int has_means(const tally_result *result)
+{
+    return result->only_python && !strcmp(result->only_python, "means");
+}
+
 static tally_status check(const tally_result *const *results, size_t count, tally_format format,
                           const tally_write_options *from, tally_write_options *options,
                           tally_error *error)
@@ -90,6 +95,9 @@ static tally_status check(const tally_result *const *results, size_t count, tall
     for (size_t i = 0; i < count; i++)
         if (!results[i])
             return ty_error(error, TALLY_ERROR_ARGUMENT, "result %zu is NULL", i);
+        else if (format == TALLY_FORMAT_JSON && has_means(results[i]))
+            return ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                            "Python's Hist saved it with means, which json from here would lack");
     for (size_t i = 0; i < count; i++)
         ty_result_settle(results[i]);
     if ((int)format < 0 || (int)format >= FORMATS)

@@ -191,6 +191,9 @@ sed '1s/"red"/null/' hist.json >null.json
 expect 1 'a label' -- "$TALLY" show null.json
 beside '' ',"means":[1]' && expect 1 'cannot be added.*with means' -- "$TALLY" merge whole.json hist.json
 expect 0 "" -- "$TALLY" show hist.json
+expect 3 'json from here would lack' -- "$TALLY" merge hist.json -o lost.json
+sed "1s/{/{${categories/\"flow\"/\"means\":[1],\"flow\"}/" words.json >hist.json
+expect 3 'json from here would lack' -- "$TALLY" show hist.json --format json
 expect 1 'wrong.json.*add up' -- "$TALLY" show wrong.json
 
 # show: a result passes through unchanged; other formats are those of run.
