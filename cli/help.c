@@ -118,7 +118,8 @@ int cli_word_version(const cli_options *options)
     if (tally_io_libraries()[0])
         cli_out("with %s\n", tally_io_libraries());
     if (cli_has(options, CLI_VERBOSE))
-        cli_out("reads by itself PNM, npy, Parquet, Arrow, JSON lines, text, raw samples\n"
+        cli_out("reads by itself GIF, BMP, PNM, npy, FITS, Parquet, Arrow, JSON lines, text, raw "
+                "samples\n"
                 "loops for %s, by %s\n"
                 "counts on the processor, CUDA and OpenCL devices (tally devices lists them)\n"
                 "CUDA kernels compiled ahead: %s\n",

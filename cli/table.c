@@ -137,9 +137,11 @@ const cli_option cli_option_table[] = {
     {CLI_CASES, "cases", 0, CLI_UINT, 1, "N", CLI_SELFTEST, "Work", NULL, 1, ANY, 0,
      "test so many cases of each method and device instead of for a time"},
 
-    {CLI_FORMAT, "format", 'f', CLI_CHOICE, 1, "FORMAT", DRAWING, "Output",
+    {CLI_FORMAT, "format", 'f', CLI_CHOICE, 1, "FORMAT", DRAWING & ~CLI_PLOT, "Output",
      "table csv json npy png svg", 0, 0, 0,
      "table, csv, json, npy, png or svg (by the ending of -o, else table)"},
+    {CLI_FORMAT, "format", 'f', CLI_CHOICE, 1, "FORMAT", CLI_PLOT, "Output",
+     "table csv json npy png svg", 0, 0, 0, "png or svg (by the ending of -o)"},
     {CLI_FORMAT, "format", 'f', CLI_CHOICE, 1, "FORMAT", CLI_QUANTILES, "Output", "table csv json",
      0, 0, 0, "table, csv or json"},
     {CLI_LIST_FORMAT, "format", 'f', CLI_CHOICE, 1, "FORMAT",
@@ -207,7 +209,8 @@ const cli_word cli_word_table[] = {
      "Finds quantiles of the samples of all FILEs together, or of standard input: of each channel, "
      "and of a table each column, or those that --column names. Missing values and NaN are counted "
      "apart. Each is exact: a sample, or between two of them as --between says. What does not fit "
-     "into 256 MiB is read again, at most as often as a sample has two bytes; a pipe is copied to "
+     "into 256 MiB is read again, at most once for every two bytes of a sample; a pipe is copied "
+     "to "
      "a "
      "temporary file for that.",
      "tally quantiles --quantiles 0.5,0.99 --column dep_delay flights.csv\n"
