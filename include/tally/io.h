@@ -287,7 +287,8 @@ typedef struct tally_write_options {
 /* Takes `size` bytes and returns 0, or a nonzero errno value. */
 typedef int (*tally_sink)(void *user, const void *bytes, size_t size);
 
-/* Writes `count` results (a JSON array when count > 1; other formats take exactly one). */
+/* Writes `count` results (a JSON array when count > 1; other formats take exactly one). JSON of a
+ * Hist that Python saved with means is TALLY_ERROR_UNSUPPORTED. */
 TALLY_API tally_status tally_result_write(const tally_result *const *results, size_t count,
                                           tally_format format, const tally_write_options *options,
                                           tally_sink sink, void *user, tally_error *error);

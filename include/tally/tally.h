@@ -2,21 +2,23 @@
 /*
  * Tally: exact histograms at the speed of memory.
  *
- * Counting, by libtally, which needs nothing but the C library. At its end this header includes
- * rules.h, quantile.h and methods.h, the library's other parts. Results, files and pictures are
- * libtally-io's (tally/io.h). The path is
+ * Counting, by libtally, which needs nothing but the C library. At its end this header includes the
+ * library's other parts: methods.h, parts.h, quantile.h, rules.h and statistics.h. Results, files
+ * and pictures are libtally-io's (tally/io.h). The path is
  *
  *     view (where samples lie) + axis (which bin) -> plan -> execute -> counts
  *
  * Rules that hold everywhere:
  * - A function that can fail returns a tally_status and, when `error` is not NULL, writes there
- * what was wrong and what would be right. On failure outputs are untouched unless a comment says
- * so.
+ *   what was wrong and what would be right. On failure outputs are untouched unless a comment says
+ *   otherwise.
+ * - Any number of threads may share a context and a plan. What a call writes belongs to that call
+ *   until it returns, unless a comment says otherwise.
  * - The library never prints, exits, raises signals or changes the locale, and never keeps a
- * pointer to a caller's memory after the call returns, unless a comment says so.
+ *   pointer to a caller's memory after the call returns, unless a comment says so.
  * - Public structs with a `struct_size` are set up by their macro, tally_axis by TALLY_AXIS_INIT,
- * or by hand: struct_size is sizeof the struct, and the rest is clear. Structs only grow at the
- * end; enum values never change. Policies default to 0.
+ *   or by hand: struct_size is sizeof the struct, and the rest is clear. Structs only grow at the
+ *   end; enum values never change. Policies default to 0.
  * - Sizes that end in `_bytes` are bytes; everything else counts samples, bins, rows and so on.
  * - What this build or this device cannot do is refused at plan time with TALLY_ERROR_UNSUPPORTED
  *   and a message naming it.
@@ -150,10 +152,10 @@ typedef struct tally_view {
     int64_t column_stride_bytes;
     int64_t channel_stride_bytes;
     /* NULL, or what reads the samples; then data is NULL, there is one batch, and the strides are
-     * 0. tally_execute, tally_stats_add and tally_quantiles take such views, for samples, mask and
-     * weights alike: all of a call's or none. The result is that of the same samples in memory, to
-     * the bit but for sums of floats where few samples are added in place to many bins; on failure
-     * the output is as it was. */
+     * 0. A function that takes such views takes them for samples, mask and weights alike: all of a
+     * call's or none. tally_execute_parts and tally_weighted_quantiles take none. The result is
+     * that of the same samples in memory, to the bit but for sums of floats where few samples are
+     * added in place to many bins; on failure the output is as it was. */
     const tally_source *source;
 } tally_view;
 
@@ -250,7 +252,7 @@ TALLY_API double tally_axis_edge(const tally_axis *axis, uint64_t i);
 TALLY_API tally_status tally_axis_find(const tally_axis *axis, double x, uint64_t *bin,
                                        tally_error *error);
 
-/* ---- Contexts: one device ---- */
+/* ---- Contexts ---- */
 
 typedef struct tally_context tally_context;
 
@@ -353,9 +355,9 @@ typedef struct tally_plan_options {
     uint32_t dimensions;                      /* 1 … 8; a joint table when above 1 */
     tally_axis axes[TALLY_MAX_DIMENSIONS];    /* row-major: the last axis varies fastest */
     tally_dtype dtypes[TALLY_MAX_DIMENSIONS]; /* of each axis' samples */
-    uint64_t channels;     /* interleaved channels of the view (1 if dimensions > 1), 0 for 1 */
-    uint64_t channel_mask; /* bit c set: channel c is counted; 0 for all; channels above 64: all */
-    tally_counter counter; /* unweighted only */
+    uint64_t channels;        /* interleaved channels of the view (1 if dimensions > 1), 0 for 1 */
+    uint64_t channel_mask;    /* bit c set: channel c is counted, and all from 64 on; 0 for all */
+    tally_counter counter;    /* unweighted only */
     tally_dtype weight_dtype; /* 0: none; f32 and f64 sum in f64, integers of any width in i64 */
     int32_t sum_squares;      /* weighted: also Σw², in f64 */
     uint64_t n_hint;          /* samples expected in a call, 0 unknown: only speed hangs on it */
