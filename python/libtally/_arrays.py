@@ -179,10 +179,25 @@ def take_labels(x):
         if not may_have_nulls(x):
             raise
         array = of_numpy(np.asarray(x, object))
-    if array.dtype.kind == "O":
-        valid = [v for v in (array.valid, not_null(array.owner)) if v is not None]
-        array.valid = np.logical_and.reduce(valid) if valid else None
+    if array.dtype.kind == "T":
+        array = of_numpy(array.owner.astype(object))
+    valid = [v for v in (array.valid, not_null(array.owner)) if v is not None] if array.dtype.kind in "OmM" else []
+    if valid:
+        array.valid = np.logical_and.reduce(valid)
     return array
+
+
+def categories(x):
+    """Categories' values as NumPy's, of texts or numbers, and where they are no nulls, or None."""
+    array = take_labels(x)
+    values, valid = array.on_host(), array.valid
+    if values.dtype.kind == "O":
+        kept = values if valid is None else values[valid]
+        plain = np.asarray(kept.ravel().tolist())
+        filled = np.zeros(values.shape, plain.dtype)
+        filled[... if valid is None else valid] = plain.reshape(kept.shape)
+        values = filled
+    return values, valid
 
 
 def without_zone(x):
@@ -192,7 +207,10 @@ def without_zone(x):
 
 
 def not_null(values):
-    """Where an array of objects has none of None, NaN, NaT and pandas' NA; None if it has none at all."""
+    """Where an array of objects or dates has none of None, NaN, NaT and pandas' NA; None if it has none at all."""
+    if values.dtype.kind in "mM":
+        null = np.isnat(values)
+        return ~null if null.any() else None
     null = [v is None or type(v).__name__ == "NAType" or v != v for v in values.ravel()]
     return ~np.array(null, bool).reshape(values.shape) if any(null) else None
 

@@ -472,8 +472,8 @@ class Category(Axis):
     def __init__(self, categories, *, name="", label="", growth=False):
         self.categories = list(categories)
         few = not self.categories and not growth
-        if few or len(set(self.categories)) < len(self.categories):
-            raise ValueError("categories: one or more values, all different, are expected")
+        if few or len(set(self.categories)) < len(self.categories) or any(v != v for v in self.categories):
+            raise ValueError("categories: one or more values, all different and none NaN, are expected")
         if growth:
             self.growth = True
         values = np.asarray(self.categories)
@@ -500,10 +500,12 @@ class Category(Axis):
         return self.categories.index(x) if x in self.categories else len(self)
 
     def take(self, x):
-        values, valid = _values(x)
+        values, valid = _arrays.categories(x)
         if not len(self) or (values.dtype.kind == "U") != (self._sorted.dtype.kind == "U"):
             found = np.full(values.shape, len(self))
         else:
+            if valid is not None:  # a null cannot be compared
+                values = np.where(valid, values, self._sorted[0])
             at = np.minimum(np.searchsorted(self._sorted, values), len(self) - 1)
             found = np.where(self._sorted[at] == values, self._order[at], len(self))
         array = _arrays.of_numpy(np.asarray(found, np.int64, order="C"))
@@ -511,11 +513,13 @@ class Category(Axis):
         return array
 
     def grown_to(self, x, mask):
-        values, valid = _values(x)
+        values, valid = _arrays.categories(x)
         values = values[np.broadcast_to(mask if valid is None else mask & valid, values.shape)]
-        found, first = np.unique(values, return_index=True)
+        found, first = np.unique(values[values == values], return_index=True)
+        found = found[np.argsort(first)]
+        fine = found.dtype.kind in "mM" and found.dtype > np.dtype(f"{found.dtype.kind}8[us]")  # finer than Python's
         known = set(self.categories)
-        new = [v for v in found[np.argsort(first)].tolist() if v not in known]
+        new = [v for v in (list(found) if fine else found.tolist()) if v not in known]
         return self._with(new) if new else self
 
     def _with(self, new):
@@ -561,19 +565,6 @@ def _counted(x, mask):
         raise NotImplementedError("axes grow by integers and floats in host memory")
     counted = mask if array.valid is None else mask & array.valid
     return array.numbers()[np.broadcast_to(counted, array.shape)]
-
-
-def _values(x):
-    """Categories' values as NumPy's, of texts or numbers, and where they are no nulls, or None."""
-    array = _arrays.take_labels(x)
-    values, valid = array.on_host(), array.valid
-    if values.dtype.kind == "O":
-        kept = values if valid is None else values[valid]
-        plain = np.asarray(kept.ravel().tolist())
-        filled = np.zeros(values.shape, plain.dtype)
-        filled[... if valid is None else valid] = plain.reshape(kept.shape)
-        values = filled
-    return values, valid
 
 
 def _turned(axis, x):

@@ -189,6 +189,31 @@ def test_categories_grow(storage):
     assert texts.flows.over == 2
 
 
+def _filled_twice(values):
+    h = Hist(Category([], growth=True)).fill(values).fill(values)
+    return len(h.axes[0]), h.sums.tolist(), h.flows.over, h.flows.masked
+
+
+def test_what_no_category_equals_grows_none():
+    assert _filled_twice([1.0, np.nan, 2.0]) == (2, [2, 2], 2, 0)
+    with pytest.raises(ValueError, match="NaN"):
+        Category([1.0, np.nan])
+    for unit in ("D", "s", "us", "ns"):
+        dates = np.array(["2020-01-01", "NaT", "2020-01-03"], f"M8[{unit}]")
+        assert _filled_twice(dates) == (2, [2, 2], 0, 2), unit
+        assert _filled_twice(dates[1:2]) == (0, [], 0, 2)
+        assert Hist(Category(dates[:1])).fill(dates).sums.tolist() == [1]
+        assert tally.histogram([1, 2, 3], 1, by=dates)[0].tolist() == [[1], [1]]
+
+
+@pytest.mark.skipif(int(np.__version__.partition(".")[0]) < 2, reason="NumPy 2")
+def test_categories_of_numpy_s_strings():
+    assert _filled_twice(np.array(["a", "bb"], np.dtypes.StringDType())) == (2, [2, 2], 0, 0)
+    nulls = np.array(["a", None], np.dtypes.StringDType(na_object=None))
+    assert _filled_twice(nulls) == (1, [2], 0, 2)
+    assert tally.histogram([1, 2], 1, by=nulls)[2].tolist() == ["a"]
+
+
 def test_categories_of_pandas():
     pd = pytest.importorskip("pandas")
     for values in (
