@@ -174,6 +174,11 @@ static uint32_t fitting(const ty_survey *s)
     return has_row_names(s) ? s->wider : s->agreeing;
 }
 
+static int fits_half(const ty_survey *s)
+{
+    return 2 * fitting(s) >= s->records - 1;
+}
+
 static int is_better(const ty_survey *a, const ty_survey *b)
 {
     double share_a = a->records > 1 ? (double)fitting(a) / (a->records - 1) : 1;
@@ -183,21 +188,24 @@ static int is_better(const ty_survey *a, const ty_survey *b)
     return (double)a->numbers / (double)a->fields > (double)b->numbers / (double)b->fields;
 }
 
-/* Whether a blank is taken for what is within fields: another delimiter fits all records, and most
- * of the fields that blanks make are text, or as many as tabs make, as "Day 1", tab, "5" has. */
+/* Whether a blank is taken for what is within fields: most of those that blanks make are text, and
+ * another delimiter fits half of the records or more; or tabs fit all, and make no more text, as
+ * "Day 1", tab, "5" has. */
 static int is_within(const ty_survey *by_blanks, const ty_survey *other, ty_delimiter delimiter)
 {
     const uint64_t texts = by_blanks->fields - by_blanks->numbers;
-    return fitting(other) == other->records - 1 &&
-           (2 * texts > by_blanks->fields ||
-            (delimiter == '\t' && texts >= other->fields - other->numbers));
+    if (delimiter == '\t' && fitting(other) == other->records - 1 &&
+        texts >= other->fields - other->numbers)
+        return 1;
+    return 2 * texts > by_blanks->fields && fits_half(other);
 }
 
-/* Whether commas are taken for what is within numbers: another delimiter fits all records, and
- * makes numbers with all commas in them, but perhaps for those of the first record, headings. */
+/* Whether commas are taken for what is within numbers: another delimiter fits half of the records
+ * or more, and makes numbers with all commas in them, but perhaps for those of the first record,
+ * headings. */
 static int is_within_numbers(const ty_survey *by_commas, const ty_survey *other)
 {
-    return fitting(other) == other->records - 1 && other->commas > 0 &&
+    return fits_half(other) && other->commas > 0 &&
            other->commas + by_commas->width >= by_commas->fields - by_commas->records + 1;
 }
 
@@ -215,7 +223,7 @@ static ty_delimiter find_delimiter(const ty_spelling *spelling, const char *text
             continue;
         ty_survey survey = survey_text(candidates[i], spelling, text, end, ended);
         int is_sure = candidates[i] == ';' || candidates[i] == ',';
-        if (survey.width < 2 || (!is_sure && 2 * fitting(&survey) < survey.records - 1))
+        if (survey.width < 2 || (!is_sure && !fits_half(&survey)))
             continue;
         if (delimiter != '\n' && ((candidates[i] == ',' && is_within_numbers(&survey, best)) ||
                                   (candidates[i] == ' ' && is_within(&survey, best, delimiter))))

@@ -191,6 +191,9 @@ static void test_messages(void)
     REFUSE("1,2\n4,5\n6\n", "1", "a.csv:3: 1 field, expected 2 as in the first line");
     REFUSE("1,2\n4,5\n6,7,8\n", "1", "a.csv:3: 3 fields, expected 2 as in the first line");
     REFUSE("a,b\n1\n", "a", "a.csv:2: 1 field, expected 2 as in the first line (the header)");
+    REFUSE("x, y\n1, a\n2, b,5\n", "x",
+           "a.csv:3: 3 fields, expected 2 as in the first line (the header)");
+    REFUSE("1;3,5\n2;7,25\n8;8,5;1\n", "1", "a.csv:3: 3 fields, expected 2 as in the first line");
     REFUSE("1 2\n3 4\n5\n", "1", "a.csv:3: 1 field, expected 2 as in the first line");
     REFUSE("a,b\n1,2\n3,\"4\n5,6\n", "a", "a.csv:3:3: the quote that opens here is never closed");
     REFUSE("\"1\n2\n", NULL, "a.csv:1:1: the quote that opens here is never closed");
