@@ -15,6 +15,10 @@
  * Exact counts decide on the device what becomes of a rank: one that does not lie between its edges
  * is searched by digits at the end. The launches are always the same, so that a graph can record
  * them.
+ *
+ * Here calls (ty_gpu_order, at the end) begin and end, and go through their groups of samples in
+ * rounds, each of as many as the state has space for; ty_order_search (order_search.c) chooses the
+ * way.
  */
 #include "gpu/order.h"
 
@@ -43,7 +47,7 @@ const ty_gpu_method ty_weighted_kernels = {
     .reads = TY_READS_KEYS,
 };
 
-enum { MOST_WORDS = 1 << 22 }; /* of ranks, keys and so on of one round of groups */
+enum { MOST_WORDS = 1 << 22 }; /* of the state of one round */
 
 /* What a device keeps for the next call. */
 struct ty_orders {
@@ -53,15 +57,21 @@ struct ty_orders {
 
 /* ---- programs ---- */
 
-void ty_order_options(const ty_device *device, tally_dtype dtype, ty_defines *o)
+/* Work-items of a group. */
+static uint32_t group_size(const ty_device *device)
 {
     uint32_t size = 1;
     while (size < 256 && 2 * size <= device->group_max)
         size *= 2;
+    return size;
+}
+
+void ty_order_options(const ty_device *device, tally_dtype dtype, ty_defines *o)
+{
     *o = (ty_defines){"", 0};
     ty_define(o, "TY_DTYPE", dtype);
     ty_define(o, "TY_WARP", device->warp);
-    ty_define(o, "TY_GROUP_SIZE", size);
+    ty_define(o, "TY_GROUP_SIZE", group_size(device));
     if (!device->has_fp64)
         ty_define(o, "TY_NO_FP64", 1);
     if (strstr(device->signature, "PoCL")) /* 3.1's optimiser breaks loops that have barriers */
@@ -124,8 +134,7 @@ tally_status ty_order_begin(ty_order_run *r, tally_context *context, const ty_or
     const ty_device_ops *ops = device->ops;
     *r = (ty_order_run){.source = source, .device = device, .width = ty_order_sizes_used.width};
     r->key_words = source->samples->size == 8 ? 2 : 1;
-    for (r->group_size = 1; r->group_size < 256 && 2 * r->group_size <= device->group_max;)
-        r->group_size *= 2;
+    r->group_size = group_size(device);
     if (device->local_bytes < 32 << 10)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                         "quantiles on a device need 32 KiB of local memory; it has %" PRIu32
@@ -162,6 +171,7 @@ tally_status ty_order_end(ty_order_run *r, tally_status status, int busy, tally_
         status = ops->wait(r->device, r->queue, error);
     else if (r->w && status && !r->recording)
         ops->wait(r->device, r->queue, NULL);
+    /* One that failed may have left work on its queue: its buffers are not used again. */
     if (r->w && (!status || r->recording))
         ty_workspaces_give(&r->own->spaces, r->w, r->recording, busy);
     else if (r->w)
@@ -174,7 +184,8 @@ tally_status ty_order_end(ty_order_run *r, tally_status status, int busy, tally_
 }
 
 /* Lays out the state, an array of words, for a round: `groups` groups of samples with `each` ranks.
- */
+ * Of the round quantiles (q); of a group its kinds (two words) and number of NaN; of a rank itself
+ * (ranks) and its key (found); of two ranks, a quantile's, what is between them (parts). */
 static tally_status lay_out(ty_order_run *r, uint64_t groups, uint32_t each, tally_error *error)
 {
     r->groups = groups;
@@ -258,11 +269,11 @@ static tally_status find_round(ty_order_run *r, const uint64_t *ranks, uint32_t 
 static int are_extremes(const ty_device *device, const ty_order_source *source,
                         const uint64_t *ranks, uint32_t count)
 {
-    int are =
-        source->groups == 1 && ty_order_is_packed(device, source, (unsigned)source->samples->size);
     for (uint32_t i = 0; i < count; i++)
-        are &= ranks[i] == 0 || ranks[i] == source->elements - 1;
-    return are;
+        if (ranks[i] != 0 && ranks[i] != source->elements - 1)
+            return 0;
+    return source->groups == 1 &&
+           ty_order_is_packed(device, source, (unsigned)source->samples->size);
 }
 
 tally_status ty_order_refuse_recording(const ty_order_run *r, tally_error *error)
