@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tally_bin_statistics on a device. A plan has, besides its own kernels, those of statistics for
- * each type of values and what is asked of them; a call launches them for a column of values after
- * the other. What they leave are whole numbers, as the processor's with limits are
- * (cpu/statistics.h), so that what follows is the same.
+ * each type of values and what is asked of them; a call (ty_statistics_run, at the end) launches
+ * them for a column of values after the other. What they leave are whole numbers, as the
+ * processor's with limits are (cpu/statistics.h), so that what follows is the same.
  */
 
 #include "core/alloc.h"
@@ -234,6 +234,7 @@ static uint32_t rare_copies(const ty_call *c)
                                               : most_copies;
 }
 
+/* Where they begin, in words: behind the values that are put off. */
 static uint64_t rare_at(const ty_call *c)
 {
     return ty_all_words(c) + STATISTICS_LATE_MOST;
@@ -286,6 +287,7 @@ static int is_packed(const ty_column *x)
            ty_view_is_words(c, &x->values, x->channel);
 }
 
+/* Adds the values that were put off until their exponent was known. */
 static tally_status launch_late(const ty_column *x, tally_error *error)
 {
     ty_call *c = x->call;
@@ -300,6 +302,7 @@ static tally_status launch_late(const ty_column *x, tally_error *error)
     return ty_call_launch(c, "statistics_late", &late, error);
 }
 
+/* Adds up the groups' partials in the column's cells. */
 static tally_status launch_fold(const ty_column *x, uint32_t pass, ty_memory out, uint32_t partials,
                                 tally_error *error)
 {
@@ -335,7 +338,8 @@ static tally_status add_elements(const ty_column *x, uint32_t pass, tally_error 
 {
     ty_call *c = x->call;
     const ty_statistics *s = c->job->statistics;
-    const int about = !x->number && ty_plan_may_fail(c->plan), packed = !about && is_packed(x);
+    const int counts_flows = !x->number && ty_plan_may_fail(c->plan),
+              packed = !counts_flows && is_packed(x);
     const ty_geometry g = packed ? packed_geometry(c->device, &x->wish) : x->layout.geometry;
     const uint32_t parts = ty_view_parts(&g, c->n, c->count),
                    partials = x->layout.copies ? parts : 1;
@@ -359,8 +363,8 @@ static tally_status add_elements(const ty_column *x, uint32_t pass, tally_error 
     args[n++] = ty_arg_u32(x->layout.copies);
     args[n++] = ty_arg_u32(x->given);
     const uint32_t flags = (s->limited ? STATISTICS_LIMITED : 0u) |
-                           (s->skip_nan ? STATISTICS_SKIP : 0u) | (about ? STATISTICS_ABOUT : 0u) |
-                           pass;
+                           (s->skip_nan ? STATISTICS_SKIP : 0u) |
+                           (counts_flows ? STATISTICS_ABOUT : 0u) | pass;
     ty_arg *const how = &args[n];
     args[n++] = ty_arg_u32(flags);
     args[n++] = ty_arg_memory(x->memory);
@@ -400,6 +404,14 @@ static uint64_t together(const ty_column *x)
                               c->plan->slots * words_of(&x->wish), 1);
 }
 
+/* Makes the call's range all elements of all histograms. */
+static void take_all(ty_call *c)
+{
+    c->h = c->begin = 0;
+    c->n = c->job->elements;
+    c->count = c->job->histograms;
+}
+
 /* Of which values a guess of their largest exponent is made, one vector in as many; 1: of all, for
  * they are few, or have to be added by more than one launch. */
 static uint32_t guess_stride(ty_column *x)
@@ -408,28 +420,26 @@ static uint32_t guess_stride(ty_column *x)
     ty_call *c = x->call;
     const ty_job *job = c->job;
     const uint64_t vectors = job->elements / per_vector * job->histograms;
-    c->h = c->begin = 0;
-    c->n = job->elements;
-    c->count = job->histograms;
+    take_all(c);
     if (x->given || vectors < drawn * worth || job->elements > x->layout.geometry.most ||
         job->histograms > together(x) || !is_packed(x))
         return 1;
     return (uint32_t)(vectors / drawn) | 1; /* odd: rows are seldom so long */
 }
 
-/* By a guess; and once more, which ends at once if the guess held. */
+/* Adds all values by a guess of their exponent; and once more, by a launch that ends at once if the
+ * guess held. */
 static tally_status add_guessed(ty_column *x, uint32_t stride, tally_error *error)
 {
     ty_call *c = x->call;
     tally_status status = look_for_exponent(x, stride, error);
-    c->h = c->begin = 0;
-    c->n = c->job->elements;
-    c->count = c->job->histograms;
+    take_all(c);
     if (!status)
         status = add_elements(x, STATISTICS_GUESSED, error);
     return status ? status : add_elements(x, STATISTICS_AGAIN, error);
 }
 
+/* Asks the caller's progress, of which each column is its share. */
 static tally_status report(ty_call *c, tally_error *error)
 {
     const ty_job *job = c->job;
@@ -437,7 +447,7 @@ static tally_status report(ty_call *c, tally_error *error)
         return TALLY_OK;
     const uint64_t n = c->count * job->elements, columns = job->statistics->count;
     const tally_status status = c->device->ops->wait(c->device, c->queue, error);
-    return status ? status : ty_call_report(c, n / columns, error); /* a column is its share */
+    return status ? status : ty_call_report(c, n / columns, error);
 }
 
 static tally_status add_column(ty_column *x, tally_error *error)
