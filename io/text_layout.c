@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which delimiter a text has, and whether its first line is a heading. */
+/* Which delimiter a text has, whether its first line is a heading (ty_layout_detect), and of what
+ * kind its columns are (ty_layout_kinds): told by a survey of its first records. */
 #include <math.h>
 #include <string.h>
 
@@ -244,6 +245,24 @@ static ty_delimiter find_delimiter(const ty_spelling *spelling, const char *text
     return delimiter;
 }
 
+/* Surveys the columns of the same records, and sets layout->has_header. */
+static tally_status detect_header(const ty_survey *survey, const char *end, int ended,
+                                  const ty_layout_wish *wish, ty_layout *layout, tally_error *error)
+{
+    ty_survey again = *survey;
+    const char *p = survey->first;
+    ty_column_survey *columns = ty_calloc(survey->width, sizeof *columns);
+    if (!columns)
+        return ty_error_memory(error, "the columns of a text", survey->width * sizeof *columns);
+    for (uint32_t i = 0; i < survey->records; i++) {
+        p = find_record(layout->delimiter, p, end);
+        p = survey_record(layout->delimiter, wish->spelling, p, end, ended, &again, columns);
+    }
+    layout->has_header = has_header(survey, columns);
+    ty_free(columns);
+    return TALLY_OK;
+}
+
 tally_status ty_layout_detect(const char *text, size_t size, int ended, const ty_layout_wish *wish,
                               ty_layout *layout, tally_error *error)
 {
@@ -265,24 +284,14 @@ tally_status ty_layout_detect(const char *text, size_t size, int ended, const ty
     }
     if (survey.records < 2 || wish->header || layout->row_names)
         return TALLY_OK;
-    ty_column_survey *columns = ty_calloc(survey.width, sizeof *columns);
-    if (!columns)
-        return ty_error_memory(error, "the columns of a text", survey.width * sizeof *columns);
-    ty_survey again = survey;
-    const char *p = survey.first;
-    for (uint32_t i = 0; i < survey.records; i++) {
-        p = find_record(layout->delimiter, p, end);
-        p = survey_record(layout->delimiter, wish->spelling, p, end, ended, &again, columns);
-    }
-    layout->has_header = has_header(&survey, columns);
-    ty_free(columns);
-    return TALLY_OK;
+    return detect_header(&survey, end, ended, wish, layout, error);
 }
 
 tally_status ty_layout_kinds(const ty_layout *layout, const ty_spelling *spelling, const char *text,
                              size_t size, int ended, uint8_t *kinds, tally_error *error)
 {
     const char *p = text, *end = text + size;
+    /* One record is taken as seen: what is a heading stands before `text`. */
     ty_survey survey = {.width = layout->columns, .records = 1};
     ty_column_survey *columns = ty_calloc(layout->columns, sizeof *columns);
     if (!columns)
