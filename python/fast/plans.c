@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans that were used last, found by what they are for without an object of Python's. */
+/* Plans that were used last, found by what they are for (plan_take) without an object of Python's,
+ * and what is done by one: counting (plan_count), and new arrays on a device (plan_edges,
+ * plan_zeros). */
 #include <math.h>
 #include <string.h>
 
@@ -8,8 +10,8 @@
 /* Edges of more bins, and what finds bins by them, are not kept; of ends that were found, few. */
 enum { MOST_PLANS = 64, MOST_FOUND = 4, MOST_KEPT_BINS = 4096 };
 
-static kept_plan *plans[MOST_PLANS];
-static uint64_t now;
+static kept_plan *plans[MOST_PLANS]; /* free places are at the end */
+static uint64_t now;                 /* uses of any so far */
 
 PyThreadState *lock_release(uint64_t n)
 {
@@ -219,31 +221,35 @@ static int is_found(const kept_plan *p)
     return found;
 }
 
-/* In place of the one that was not used for longest; not kept where all are in use. */
-static void keep(kept_plan *p)
+/* Of those that are not in use the one whose last use is longest ago, with `found` of found ends;
+ * NULL: none. */
+static kept_plan **longest_unused(int found)
 {
     kept_plan **oldest = NULL;
-    int found = 0;
-    for (int i = 0; i < MOST_PLANS && plans[i]; i++)
-        found += is_found(plans[i]);
-    const int instead = found >= MOST_FOUND && is_found(p); /* of another of found ends */
-    for (int i = 0; i < MOST_PLANS; i++) {
-        kept_plan **at = &plans[i];
-        if (instead && (!*at || !is_found(*at)))
+    for (kept_plan **at = plans; at < plans + MOST_PLANS && *at; at++) {
+        if ((*at)->users || (*at)->recorded || (found && !is_found(*at)))
             continue;
-        if (!*at || !((*at)->users || (*at)->recorded)) {
-            if (!oldest || !*at || (*oldest && (*at)->used < (*oldest)->used))
-                oldest = at;
-            if (!*at)
-                break;
-        }
+        if (!oldest || (*at)->used < (*oldest)->used)
+            oldest = at;
     }
-    if (!oldest) {
+    return oldest;
+}
+
+/* In a free place, else in place of the longest unused; where there is none it is not kept. */
+static void keep(kept_plan *p)
+{
+    int count = 0, found = 0;
+    for (; count < MOST_PLANS && plans[count]; count++)
+        found += is_found(plans[count]);
+    const int for_found = is_found(p) && found >= MOST_FOUND;
+    kept_plan **place =
+        count < MOST_PLANS && !for_found ? &plans[count] : longest_unused(for_found);
+    if (!place) {
         p->keep = 0;
         return;
     }
-    destroy(*oldest);
-    *oldest = p;
+    destroy(*place);
+    *place = p;
 }
 
 kept_plan *plan_take(const wish *w)
@@ -341,7 +347,7 @@ static PyObject *stock_take(stock *s, const lender *by, PyObject *model, void *s
     return one;
 }
 
-/* Whether the stock has some, but another stream's. */
+/* Whether the stock has some, but of another stream. */
 static int is_of_another(const stock *s, const void *stream)
 {
     return s->list && PyList_Size(s->list) && s->stream != stream;
