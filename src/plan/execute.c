@@ -7,6 +7,7 @@
 typedef tally_status (*run_function)(ty_job *job, tally_error *error);
 typedef tally_status (*commit_function)(const ty_job *job, tally_error *error);
 
+/* Counts and commits. With job->wrapped nothing is committed: the output is as it was. */
 static tally_status attempt(ty_job *job, run_function run, commit_function commit,
                             tally_error *error)
 {
@@ -69,7 +70,9 @@ tally_status tally_execute(const tally_plan *plan, const tally_view *views,
     status = attempt(&job, run, ty_job_commit, error);
     if (status || !job.wrapped)
         return status;
-    job.direct = job.wrapped = 0; /* counted again with totals: commit names the bin */
+    /* A sum of integers passed its type: counted again, in totals that are wider, of which commit
+     * names the bin. */
+    job.direct = job.wrapped = 0;
     job.walk = TY_WALK_NONE;
     return attempt(&job, run, ty_job_commit, error);
 }
