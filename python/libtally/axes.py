@@ -241,7 +241,7 @@ class Axis:
     def _ends(self):
         """The first edge, and the least number above the last bin."""
         closed = self.axis.last == c.LAST_CLOSED
-        return self.edges[0], np.nextafter(self.edges[-1], np.inf) if closed else self.edges[-1]
+        return self.edges[0], math.nextafter(self.edges[-1], math.inf) if closed else self.edges[-1]
 
     def take_exactly(self, array):
         """Whether `with_ends` counts these samples: no integer is between the last edge and the next

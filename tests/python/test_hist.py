@@ -102,6 +102,7 @@ def test_edges_are_the_axis_own():
     assert h.fill([1.5]).values().tolist() == [0, 1]
 
 
+@pytest.mark.filterwarnings("error")
 def test_an_axis_to_the_largest_float():
     top = np.finfo(float).max
     h = Hist(Variable([-top, 0, top]), storage="weight").fill([-1, 1, top, np.nan], weight=[1, 2, 3, 4])
