@@ -139,7 +139,7 @@ tally_status cli_sidecar_take(cli_sidecar *sidecar, const char *path, const tall
         if (status)
             return status;
         if (done)
-            return cli_error(error, TALLY_ERROR_DATA, "%s: the %s ends before the samples of %s",
+            return cli_error(error, TALLY_ERROR_DATA, "%s, the %s, ends before the samples of %s",
                              sidecar->path, sidecar->what, cli_shown(path));
         uint64_t here = sidecar->length - sidecar->at < left ? sidecar->length - sidecar->at : left;
         copy_out(sidecar, here, as_mask, to);
@@ -160,7 +160,7 @@ tally_status cli_sidecar_end(cli_sidecar *sidecar, const char *path, tally_error
     int done = 0;
     tally_status status = read_more(sidecar, &done, error);
     if (!status && !done)
-        return cli_error(error, TALLY_ERROR_DATA, "%s: the %s goes on where the samples of %s end",
+        return cli_error(error, TALLY_ERROR_DATA, "%s, the %s, goes on where the samples of %s end",
                          sidecar->path, sidecar->what, cli_shown(path));
     return status;
 }

@@ -2,6 +2,7 @@
 #include "io/rows.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -62,6 +63,17 @@ void ty_rows_swap(void *samples, uint64_t count, size_t size)
     }
 }
 
+static tally_status refuse_region(const ty_rows *r, const char *what, uint64_t begin, uint64_t end,
+                                  uint64_t count, tally_error *error)
+{
+    char last[24] = "";
+    if (count != TY_ROWS_UNKNOWN)
+        snprintf(last, sizeof last, "%" PRIu64, count);
+    return ty_error(error, TALLY_ERROR_ARGUMENT,
+                    "%s: the region of %s %" PRIu64 ":%" PRIu64 " is empty or outside its 0:%s",
+                    r->name, what, begin, end, last);
+}
+
 static tally_status crop(ty_rows *r, const tally_input_options *options, tally_error *error)
 {
     r->row_end = r->rows;
@@ -74,20 +86,11 @@ static tally_status crop(ty_rows *r, const tally_input_options *options, tally_e
         r->row_end = options->row_end;
     if (options->column_end)
         r->column_end = options->column_end;
-    if (r->row_begin < r->row_end && r->row_end <= r->rows && r->column_begin < r->column_end &&
-        r->column_end <= r->columns)
-        return TALLY_OK;
-    if (r->rows == TY_ROWS_UNKNOWN)
-        return ty_error(error, TALLY_ERROR_ARGUMENT,
-                        "%s: the region of rows %" PRIu64 ":%" PRIu64 ", columns %" PRIu64
-                        ":%" PRIu64 " is empty or outside its %" PRIu64 " columns",
-                        r->name, r->row_begin, options->row_end, r->column_begin, r->column_end,
-                        r->columns);
-    return ty_error(error, TALLY_ERROR_ARGUMENT,
-                    "%s: the region of rows %" PRIu64 ":%" PRIu64 ", columns %" PRIu64 ":%" PRIu64
-                    " is empty or outside its %" PRIu64 " rows and %" PRIu64 " columns",
-                    r->name, r->row_begin, r->row_end, r->column_begin, r->column_end, r->rows,
-                    r->columns);
+    if (r->row_begin >= r->row_end || r->row_end > r->rows)
+        return refuse_region(r, "rows", r->row_begin, r->row_end, r->rows, error);
+    if (r->column_begin >= r->column_end || r->column_end > r->columns)
+        return refuse_region(r, "columns", r->column_begin, r->column_end, r->columns, error);
+    return TALLY_OK;
 }
 
 /* How much a chunk holds, and its buffer: never more than the data can fill. */

@@ -126,11 +126,15 @@ printf 'P6 2 2 255 abcdabcdabcd' >four.ppm
 expect 1 'six.pgm: 3 x 2, but four.pgm is 2 x 2' -- "$TALLY" four.pgm --mask six.pgm
 expect 1 'a mask has one channel' -- "$TALLY" four.pgm --mask four.ppm
 printf '1\n2\n3\n' >three.txt
-expect 1 'three.txt: the weights ends? before the samples' -- "$TALLY" four.pgm --weights three.txt
+expect 1 'three.txt, the weights, ends before the samples' -- "$TALLY" four.pgm --weights three.txt
 seq 9 >nine.txt
-expect 1 'goes on where the samples' -- "$TALLY" four.pgm --weights nine.txt
+expect 1 'nine.txt, the weights, goes on where the samples' -- "$TALLY" four.pgm --weights nine.txt
 expect 1 'No such file' -- "$TALLY" four.pgm --mask nothing.pgm
 expect 1 'weights have one channel' -- "$TALLY" good.npy --weights four.ppm
+
+# Regions: what is outside, and of what.
+expect 1 'six.pgm: the region of rows 1:3 is empty or outside its 0:2$' -- "$TALLY" six.pgm --rows 1:3
+expect 1 'six.pgm: the region of columns 3:4 is empty or outside its 0:3$' -- "$TALLY" six.pgm --cols 3:4
 
 # A result that cannot hold its counts, and devices that are not there.
 head -c 70000 /dev/zero >zeros
