@@ -427,7 +427,7 @@ void help_check_image(const char *path, const char *format, const blob *samples,
     o = (tally_input_options)TALLY_INPUT_OPTIONS_INIT;
     o.column_end = columns + 1;
     char words[64];
-    snprintf(words, sizeof words, "outside its %llu rows and %llu columns",
-             (unsigned long long)rows, (unsigned long long)columns);
+    snprintf(words, sizeof words, "columns 0:%llu is empty or outside its 0:%llu",
+             (unsigned long long)columns + 1, (unsigned long long)columns);
     EXPECT_FAIL(path, &o, TALLY_ERROR_ARGUMENT, words);
 }
