@@ -93,8 +93,7 @@ def histogram(*args, bins=10, range=None, dim=None, weights=None, density=False,
 def joint(arrays, bins, range, axis, weights, density):
     """Counts, (kept…, bins…), and edges, of arrays of one shape along these dimensions."""
     n = len(arrays)
-    several = isinstance(bins, list) and len(bins) == n and (n > 1 or np.ndim(bins[0]) == 1 or isinstance(bins[0], str))
-    each = bins if several else [bins] * n
+    each = bins if isinstance(bins, list) and len(bins) == n else [bins] * n
     pairs = isinstance(range, list) and all(r is None or np.ndim(r) == 1 for r in range)
     ranges = range if pairs else [range] * n
     if len(ranges) != n:
@@ -106,6 +105,8 @@ def joint(arrays, bins, range, axis, weights, density):
 
 
 def _edges_of(a, bins, range):
+    if np.ndim(bins) and len(bins) < 2:
+        raise ValueError("bins: a number or two edges or more are expected, for each array")
     if _is_date(a) and np.ndim(bins) == 0:
         raise TypeError(f"{a.dtype} samples are counted in edges, which bins= has to give")
     return np.asarray(histogram_bin_edges(a, bins, range))

@@ -63,6 +63,11 @@ def test_names_and_bins():
     np.testing.assert_array_equal(counts, tally.histogram(t, 7, (-3, 3))[0])
     for bins in (6, "sturges", [0, 1, 2]):
         np.testing.assert_array_equal(histogram(t, bins=bins), np.histogram(t, bins)[0])
+    np.testing.assert_array_equal(histogram(t, bins=[7], range=[(-3, 3)]), counts)
+    for given, few in (((t,), np.array([4])), ((t,), []), ((t, s), [4])):
+        for arrays_ in (given, [a.chunk() for a in given]):
+            with pytest.raises(ValueError, match="two edges or more"):
+                histogram(*arrays_, bins=few)
     kept = histogram(t, bins=3, dim="x", keep_coords=True, bin_dim_suffix="_class")
     assert "area" in kept.coords and kept.dims == ("day", "y", "t_class")
     assert "area" not in histogram(t, bins=3, dim="x").coords
