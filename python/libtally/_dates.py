@@ -47,8 +47,10 @@ class Dates:
     def number(self, date):
         """Of one date, or some."""
         given = np.asarray(_arrays.take(date).on_host())
-        if given.dtype.kind != self.dtype.kind:
+        if given.dtype.kind == "O" or (given.dtype.kind, self.dtype.kind) == ("U", "M"):
             given = given.astype(self.dtype)
+        if given.dtype.kind != self.dtype.kind:
+            raise TypeError(f"range: ends of {self.dtype} are expected, not of {given.dtype}")
         if np.isnat(given).any():
             raise ValueError("NaT is no edge")
         return given.astype(self.dtype).view(np.int64) - self.first

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dates and durations in a number of bins, or by a rule: every sample is between the dates that are returned."""
 
+import datetime
+
 import numpy as np
 import pytest
 
@@ -44,6 +46,20 @@ def test_with_more():
     assert same[0].tolist() == [0, 2] and same[1][0] == np.datetime64("2019-12-31T12") and len(tally.histogram(days[:0], 3)[0]) == 3
     with pytest.raises(ValueError, match="NaT"):
         tally.histogram(days, 2, (days[0], days[1]))
+
+
+def test_ends_are_dates_of_dates_and_durations_of_durations():
+    days = np.array(["2020-01-01", "2020-01-02", "2020-01-05"], "M8[D]")
+    hours = np.array([1, 5, 100], "m8[h]")
+    for ends in (("2020-01-01", "2020-01-05"), (datetime.date(2020, 1, 1), datetime.date(2020, 1, 5)), days[[0, 2]]):
+        assert tally.histogram(days, 2, ends)[0].tolist() == [2, 1]
+    for ends in ((datetime.timedelta(0), datetime.timedelta(hours=100)), (hours[0], hours[2])):
+        assert tally.histogram(hours, 2, ends)[0].tolist() == [2, 1]
+    for x, others in (days, hours[[0, 2]]), (hours, days[[0, 2]]), (hours, ("0", "100")):
+        for ends in (others, (0, 100), (0.5, 100.5)):
+            for of in (tally.histogram, tally.histogram_bin_edges):
+                with pytest.raises(TypeError, match="ends of"):
+                    of(x, 2, ends)
 
 
 def test_of_others():
