@@ -126,7 +126,7 @@ class Axis:
 
     @property
     def centers(self):
-        return (self.edges[:-1] + self.edges[1:]) / 2
+        return self.edges[:-1] / 2 + self.edges[1:] / 2
 
     @property
     def widths(self):

@@ -107,6 +107,7 @@ def test_an_axis_to_the_largest_float():
     top = np.finfo(float).max
     h = Hist(Variable([-top, 0, top]), storage="weight").fill([-1, 1, top, np.nan], weight=[1, 2, 3, 4])
     assert h.values().tolist() == [1, 5] and h.flows.nan == 1
+    assert Variable([top / 2, top]).centers.tolist() == [0.75 * top]
 
 
 def test_categories():
