@@ -24,7 +24,7 @@ const cli_option cli_option_table[] = {
      "from where to where the bins reach; once for all columns or once for each; of times as "
      "dates, "
      "2026-01-01,2026-12-31, the last one included. Without it: the "
-     "whole type for 8-bit samples and 16-bit images, else smallest to largest finite sample"},
+     "whole type for 8-bit samples and 16-bit image files, else smallest to largest finite sample"},
     {CLI_LOG, "log", 0, CLI_FLAG, 0, NULL, CLI_RUN, "Bins", NULL, 0, 0, 0,
      "bins that grow by one factor (64 of them unless --bins says); needs positive data or "
      "--range"},
