@@ -124,9 +124,13 @@ static void test_layouts(void)
     EXPECT("t,v 0\n1970-01-01 00:00:01.5,6%\n", "t", 1.5e6); /* its time of day is cut */
     EXPECT("1970-01-01 10:00;a;7:00\n", "1", 36e9);
     EXPECT("1970-01-01 10:00 7,5\n1970-01-01 11:00 8,5\n", "1", 0.0, 0.0);
+    EXPECT("1970-01-01 7,5\n1970-01-02 8,5\n", "1", 0.0, 864e8);
+    EXPECT("6,5 1970-01-01 10:00\n7,5 1970-01-02 11:00\n", "2", 0.0, 864e8);
+    EXPECT("a b,c 2\nb c 3\nd e 4\nf g 5\n", "3", 2.0, 3.0, 4.0, 5.0);
+    EXPECT("1,a;b\n", "1", 1.0);
     EXPECT("1;a;b;c;3,5\n2;c;d;c;4,5\n", "1", 1.0, 2.0); /* commas in numbers */
     EXPECT("1|a|b|c|3,500\n", "1", 1.0);
-    EXPECT("n;a;b;c;p, EUR\n1;a;b;c;3,5\n2;a;b;c;3\n", "n", 1.0, 2.0);
+    EXPECT("n;a;b;c;p, EUR\n1;a;b;c;3,5\n2;a;b;c;3,7\n", "n", 1.0, 2.0);
     EXPECT("1;a;a;b,3\n2;a;a;b,3\n2;c;c;4,5\n", "2", 3.0, 3.0, 5.0);
     EXPECT("t,v\n\"x, \"\"y\"\"\n z\",1\nw,2\n", "v", 1.0, 2.0);
     EXPECT("a,b\n1,2,\n3,4,\n", "b", 2.0, 4.0);
