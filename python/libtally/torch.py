@@ -66,7 +66,8 @@ _bincount_apart = torch.compiler.disable(functions.bincount)
 
 
 def _traced_histogram(a, bins=10, range=None, density=None, weights=None, **more):
-    if isinstance(a, torch.Tensor) and isinstance(bins, int) and range is not None and not density and not more:
+    plain = weights is None or isinstance(weights, torch.Tensor) and not weights.is_complex()
+    if isinstance(a, torch.Tensor) and isinstance(bins, int) and range is not None and plain and not density and not more:
         return histogram(a, bins, range, weights)
     return _histogram_apart(a, bins, range, density, weights, **more)
 

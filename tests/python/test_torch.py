@@ -72,6 +72,8 @@ def _filled(x):
 
 
 LONG_WAYS = {
+    "weights in a list": lambda x: tally.histogram(x[:3], 4, (0, 1), weights=[1, 2, 3]),
+    "complex weights": lambda x: tally.histogram(x, 4, (0, 1), weights=x + 1j)[0] * 2,
     "no range": lambda x: tally.histogram(x * 2, 10),
     "axis": lambda x: tally.histogram(x.reshape(10, -1), 10, (0, 1), axis=1)[0],
     "flow": lambda x: tally.histogram(x, 10, (0.2, 0.5), flow="count")[0],
