@@ -444,12 +444,17 @@ static tally_status make_even(job *job, uint32_t d, const char *text, const doub
 {
     double natural[2] = {0, 0};
     const tally_input_info *kind = &job->source->kind;
+    const int is_boolean = kind->booleans >> d & 1;
     int standard = (int)axes_natural(kind->dtype, kind->is_image, natural);
     int rule = text ? tally_rule_parse(text) : -1;
     uint64_t bins = 0;
     int given = cli_has(job->options, CLI_RANGE);
     if (text && rule < 0)
         parse_u64(text, &bins);
+    if (is_boolean && !given && (!text || bins == 2)) {
+        job->axes->axes[d] = tally_axis_integer(2, 0);
+        return TALLY_OK;
+    }
     if (!text && job->source->dimensions > 1 && !cli_has(job->options, CLI_BY))
         bins = JOINT_BINS;
     else if (!text && standard)

@@ -200,8 +200,11 @@ static tally_status arrow_open(ty_stream *stream, const tally_input_options *opt
     info->channels = 1;
     info->dimensions = s->index.count;
     info->is_image = 0;
-    for (uint32_t i = 0; i < s->index.count; i++)
+    for (uint32_t i = 0; i < s->index.count; i++) {
+        const ty_arrow_column *column = s->index.schema.columns + s->index.picks[i];
         info->words |= (uint32_t)(s->words[i] != NULL) << i;
+        info->booleans |= (uint32_t)(column->type.kind == TY_ARROW_BITS) << i;
+    }
     *state = s;
     return TALLY_OK;
 }

@@ -325,6 +325,7 @@ static tally_status start(ty_npy_state *s, const tally_input_options *options,
         ty_picks_note(&s->picks, info);
     if (status)
         return status;
+    info->booleans = header.descr[1] == 'b' ? ~UINT32_C(0) : 0;
     s->data_start = ty_stream_offset(s->stream);
     s->at_start = 1;
     /* A file that is too short is refused before anything is counted. */

@@ -319,8 +319,10 @@ static tally_status parquet_open(ty_stream *stream, const tally_input_options *o
     info->channels = 1;
     info->dimensions = s->count;
     info->is_image = 0;
-    for (uint32_t i = 0; i < s->count; i++)
+    for (uint32_t i = 0; i < s->count; i++) {
         info->words |= (uint32_t)(s->words[i] != NULL) << i;
+        info->booleans |= (uint32_t)(s->footer.columns[s->picks[i]].type == TY_PQ_BOOLEAN) << i;
+    }
     *state = s;
     return TALLY_OK;
 }

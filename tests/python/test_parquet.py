@@ -370,3 +370,24 @@ def test_what_is_refused(command, tmp_path):
         cut = tmp_path / "cut.parquet"
         cut.write_bytes(whole[:size])
         refused("cut.parquet", "--column", "x", file=cut)
+
+
+def test_booleans(command, tmp_path):
+    """A bin each, unless bins are asked for; of Arrow and NumPy's arrays, too."""
+    feather = pytest.importorskip("pyarrow.feather")
+    flags = [True] * 5 + [False] * 3
+    table = pa.table({"x": range(8), "flag": flags, "some": [None, *flags[1:]]})
+    pq.write_table(table, tmp_path / "a.parquet")
+    feather.write_feather(table, str(tmp_path / "a.arrow"))
+    np.save(tmp_path / "a.npy", np.array(flags))
+    for name, *column in (("a.parquet", "--column", "flag"), ("a.arrow", "--column", "flag"), ("a.npy",)):
+        for more in ((), ("--bins", 2)):
+            histogram, = counted(command, tmp_path / name, *column, *more)
+            assert histogram["counts"] == [3, 5], name
+        histogram, = counted(command, tmp_path / name, *column, "--bins", 3, "--range", -1, 2)
+        assert histogram["counts"] == [0, 3, 5], name
+    for name in ("a.parquet", "a.arrow"):
+        histogram, = counted(command, tmp_path / name, "--column", "some")
+        assert (histogram["counts"], histogram["nan"]) == ([3, 4], 1), name
+        histogram, = counted(command, tmp_path / name, "--column", "flag,x", "--bins", 2, "--range", 0, 2, "--range", 0, 8)
+        assert histogram["counts"] == [0, 3, 4, 1], name
