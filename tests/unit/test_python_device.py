@@ -286,6 +286,19 @@ def counts_of_none(kind):
         assert Lends.zero - made >= 10, "made for a graph"
 
 
+def freed(kind):
+    """Samples whose memory is no more are left to the package's Python, which has words for them."""
+    x = kind(np.ones(3, np.float32))
+    x.a = types.SimpleNamespace(ctypes=types.SimpleNamespace(data=0), dtype=x.a.dtype, shape=(3,), strides=(4,))
+    x.data = types.SimpleNamespace(ptr=0)
+    try:
+        tally.histogram(x, 7, (0, 1))
+    except AssertionError as e:
+        assert "the long way" in str(e), e
+    else:
+        raise AssertionError("read where nothing is")
+
+
 first_call_prepares()
 rng = np.random.default_rng(1)
 for kind in (Array, Lent):
@@ -334,6 +347,7 @@ for kind in (Array, Lent):
     none = kind(np.empty(0, np.float32))
     assert not tally.histogram(none, 7)[0].a.any() and tally.bincount(kind(np.empty(0, int))).shape == (0,)
     counts_of_none(kind)
+    freed(kind)
     repeated("histogram", lambda: tally.histogram(x, 100, (0.0, 1.0)))
     repeated("histogram, no range", lambda: tally.histogram(x, 100), waits=1)
     repeated("histogram, weights", lambda: tally.histogram(x, 100, (0, 1), weights=w))
