@@ -335,7 +335,7 @@ static int describe(lender *by, PyObject *x, array *a)
     if (by->exchange ? !read_exchange(by, x, a)
                      : !(by->current ? read_attributes(by, x, a) : read_methods(by, x, a)))
         return 0;
-    return a->device >= 0 && a->device < MOST_DEVICES && (a->data || !a->n); /* not freed */
+    return a->device >= 0 && a->device < MOST_DEVICES;
 }
 
 static lender *known_lender(const PyTypeObject *type)
