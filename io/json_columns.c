@@ -131,11 +131,11 @@ static ty_jsonl_wish just(const ty_jsonl_state *s, uint32_t c, ty_integers *inte
 }
 
 /* What the first records have for a name: strings that are all times, strings of which one at least
- * is no number, or numbers. */
+ * is no number, nothing but true and false, or numbers. */
 static ty_field_kind kind_of(const ty_jsonl_state *s, uint32_t name, const char *p, const char *end)
 {
     const ty_jsonl_wish one = just(s, name, NULL);
-    unsigned texts = 0, times = 0, numbers = 0;
+    unsigned texts = 0, times = 0, numbers = 0, booleans = 0;
     for (unsigned lines = 0; p && p < end && lines < HEAD_LINES; lines++) {
         const char *stop = ty_jsonl_line_end(p, end);
         double value;
@@ -149,15 +149,16 @@ static ty_field_kind kind_of(const ty_jsonl_state *s, uint32_t name, const char 
             times +=
                 fault.size > 2 && ty_time_parse(fault.at + 1, fault.at + fault.size - 1, &value);
         } else if (p < stop && value == value) {
-            if (seen != TY_JSONL_STRING)
+            if (seen != TY_JSONL_STRING && seen != TY_JSONL_BOOLEAN)
                 return TY_FIELD_NUMBER;
-            numbers++;
+            numbers += seen == TY_JSONL_STRING;
+            booleans += seen == TY_JSONL_BOOLEAN;
         }
         p = stop + 1;
     }
-    return !texts                           ? TY_FIELD_NUMBER
-           : times == texts && numbers == 0 ? TY_FIELD_TIME
-                                            : TY_FIELD_TEXT;
+    if (!texts)
+        return booleans && !numbers ? TY_FIELD_BOOLEAN : TY_FIELD_NUMBER;
+    return times == texts && !numbers && !booleans ? TY_FIELD_TIME : TY_FIELD_TEXT;
 }
 
 /* Whether its first records have nothing but integers, some beyond 2^53, where it has a value. */
@@ -192,7 +193,8 @@ static tally_status choose_kind(ty_jsonl_state *s, uint32_t c, const tally_input
     const ty_field_kind kind = kind_of(s, c, p, end);
     if (s->is_whole && kind == TY_FIELD_TEXT)
         return ty_words_create(TY_SUMMARY_WORDS, &wish->words[number], error);
-    if (options->words && !s->is_whole && (options->all_words || kind == TY_FIELD_TEXT))
+    const int is_text = kind == TY_FIELD_TEXT || kind == TY_FIELD_BOOLEAN;
+    if (options->words && !s->is_whole && (options->all_words || is_text))
         wish->words[number] = options->words[c];
     wish->is_time[number] =
         !wish->words[number] && (kind == TY_FIELD_TIME || (c < 32 && options->times >> c & 1));

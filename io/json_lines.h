@@ -27,14 +27,15 @@ typedef struct ty_jsonl_fault {
     size_t size; /* of the value at `at` */
 } ty_jsonl_fault;
 
-enum { TY_JSONL_STRING = 3 };
+enum { TY_JSONL_BOOLEAN = 2, TY_JSONL_STRING = 3 };
 
 /* Reads the record [p, end), a line without its end that begins with '{': values[i] is the number
  * called names[i], 1 for true and 0 for false, NaN where it is null, a word for missing or not
- * there; seen[i] is set where it is there, to TY_JSONL_STRING if it is in quotes. Of words
- * values[i] is the code of the string without its quotes and escapes, or of the number, true or
- * false as it is written. Of a key that is there twice, the last. 0, or nonzero with *fault. What
- * is not asked for is passed over, and checked no more than that takes. */
+ * there; seen[i] is set where it is there, to TY_JSONL_STRING if it is in quotes, to
+ * TY_JSONL_BOOLEAN if it is true or false. Of words values[i] is the code of the string without its
+ * quotes and escapes, or of the number, true or false as it is written. Of a key that is there
+ * twice, the last. 0, or nonzero with *fault. What is not asked for is passed over, and checked no
+ * more than that takes. */
 int ty_jsonl_read(const ty_jsonl_wish *wish, const char *p, const char *end, double *values,
                   unsigned char *seen, ty_jsonl_fault *fault);
 

@@ -268,6 +268,13 @@ static unsigned match(const ty_jsonl_wish *wish, const char *key, size_t size, c
 
 static const char *read_object(ty_jsonl *r, const char *p, const size_t *from, int depth);
 
+static unsigned char kind_seen(const char *p, const char *end)
+{
+    if (p == end)
+        return 1;
+    return *p == '"' ? TY_JSONL_STRING : *p == 't' || *p == 'f' ? TY_JSONL_BOOLEAN : 1;
+}
+
 /* The value of a key at p: read, walked into (or both: some lines have `a`, others `a.b`) or passed
  * over. */
 static const char *read_member(ty_jsonl *r, const char *p, unsigned found, int deeper,
@@ -279,7 +286,7 @@ static const char *read_member(ty_jsonl *r, const char *p, unsigned found, int d
         for (uint32_t i = 0; behind && i < r->wish->count; i++)
             if (found >> i & 1) {
                 behind = read_value(r, p, i, r->values + i);
-                r->seen[i] = p < r->end && *p == '"' ? TY_JSONL_STRING : 1;
+                r->seen[i] = kind_seen(p, r->end);
                 r->found |= 1u << i;
             }
         if (!behind || !deeper)

@@ -160,6 +160,20 @@ def check_words(folder, random):
     check(":2:7: 'w' is an array here" in run(path, "-c", "w").stderr, "array")
 
 
+def check_booleans(folder):
+    """Words where nothing but them is first, else and where numbers are asked for 1 and 0."""
+    path = folder / "booleans.jsonl"
+    path.write_text('{"b": null, "x": 5}\n{"b": true, "x": 1}\n{"b": false, "x": true}\n{"b": true}\n')
+    found = counted(path, "-c", "b")
+    check((found["counts"], found["nan"]) == ([2, 1], 1), f"booleans {found}")
+    found = counted(path, "-c", "b", "--bins", 2, "--range", 0, 1)
+    check((found["counts"], found["nan"]) == ([1, 2], 1), f"booleans in bins {found}")
+    found = counted(path, "-c", "x", "--bins", 2, "--range", 0, 2)
+    check((found["counts"], found["overflow"], found["nan"]) == ([0, 2], 1, 1), f"a boolean among numbers {found}")
+    path.write_text('{"b": true}\n{"b": "maybe"}\n{"b": true}\n')
+    check(counted(path, "-c", "b")["counts"] == [2, 1], "booleans among words")
+
+
 def check_glance(folder, random):
     """All columns in one pass: more of them than are read in one walk, what is of another kind than its column, a pipe."""
     rows = [{f"n{i}": int(random.integers(0, 50)) for i in range(11)} | {"w": f"w{i % 3}", "o": {"d": f"2026-0{i % 9 + 1}-01"}}
@@ -241,6 +255,7 @@ def main():
         check_parts(folder, random)
         check_once(folder, random)
         check_words(folder, random)
+        check_booleans(folder)
         check_glance(folder, random)
         check_unlike(folder)
         check_refused(folder)
