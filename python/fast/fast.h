@@ -162,10 +162,10 @@ typedef struct wish {
 
 /* Equal arrays on a device that callers get for their own: a list, and the stream that made them,
  * on which alone they are given away. */
-typedef struct stock {
+typedef struct pool {
     PyObject *list;
     void *stream;
-} stock;
+} pool;
 
 /* A plan and its edges, as NumPy has them, of axes that have them. */
 typedef struct kept_plan {
@@ -173,8 +173,8 @@ typedef struct kept_plan {
     double *edges[TALLY_MAX_DIMENSIONS];
     PyObject *there[TALLY_MAX_DIMENSIONS]; /* these on the device, */
     void *stream[TALLY_MAX_DIMENSIONS];    /* of found ends by this stream, */
-    stock copies[TALLY_MAX_DIMENSIONS];    /* and copies */
-    stock zeros;                           /* counts of no samples */
+    pool copies[TALLY_MAX_DIMENSIONS];     /* and copies */
+    pool zeros;                            /* counts of no samples */
     wish wish;
     uint64_t hash, used, calls;
     unsigned users; /* calls under way */

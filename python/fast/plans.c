@@ -320,35 +320,35 @@ int plan_count(kept_plan *p, const array *samples, const array *weights, void *c
 
 /* An array costs a launch, which is half of a call's time. So plans that are used again and again
  * have short ones made many at a time. Not for a graph, whose every run makes its own. */
-enum { FEW_CALLS = 4, STOCK = 32, MOST_STOCKED = 1024 };
+enum { FEW_CALLS = 4, POOL = 32, MOST_POOLED = 1024 };
 
-static int wants_stock(const kept_plan *p, uint64_t elements)
+static int wants_pool(const kept_plan *p, uint64_t elements)
 {
-    return !p->recorded && p->calls >= FEW_CALLS && elements <= MOST_STOCKED;
+    return !p->recorded && p->calls >= FEW_CALLS && elements <= MOST_POOLED;
 }
 
-/* One of the stock, which is filled anew when it has none left. */
-static PyObject *stock_take(stock *s, const lender *by, PyObject *model, void *stream)
+/* One of the pool, which is filled anew when it has none left. */
+static PyObject *pool_take(pool *from, const lender *by, PyObject *model, void *stream)
 {
-    Py_ssize_t n = s->list ? PyList_Size(s->list) : 0;
+    Py_ssize_t n = from->list ? PyList_Size(from->list) : 0;
     if (!n) {
-        PyObject *made = lent_copies(by, model, STOCK);
+        PyObject *made = lent_copies(by, model, POOL);
         if (!made)
             return NULL;
-        Py_XDECREF(s->list);
-        s->list = made;
-        s->stream = stream;
-        n = STOCK;
+        Py_XDECREF(from->list);
+        from->list = made;
+        from->stream = stream;
+        n = POOL;
     }
-    PyObject *one = PyList_GetItem(s->list, n - 1);
+    PyObject *one = PyList_GetItem(from->list, n - 1);
     Py_XINCREF(one);
-    if (one && PyList_SetSlice(s->list, n - 1, n, NULL))
+    if (one && PyList_SetSlice(from->list, n - 1, n, NULL))
         Py_CLEAR(one);
     return one;
 }
 
-/* Whether the stock has some, but of another stream. */
-static int is_of_another(const stock *s, const void *stream)
+/* Whether the pool has some, but of another stream. */
+static int is_of_another(const pool *s, const void *stream)
 {
     return s->list && PyList_Size(s->list) && s->stream != stream;
 }
@@ -382,9 +382,9 @@ PyObject *plan_edges(kept_plan *p, uint32_t d)
         if (made || PyErr_Occurred())
             return made;
     }
-    if (!wants_stock(p, w->axes[d].bins) || is_of_another(&p->copies[d], stream))
+    if (!wants_pool(p, w->axes[d].bins) || is_of_another(&p->copies[d], stream))
         return lent_copy(w->lender, p->there[d]);
-    return stock_take(&p->copies[d], w->lender, p->there[d], stream);
+    return pool_take(&p->copies[d], w->lender, p->there[d], stream);
 }
 
 PyObject *plan_zeros(kept_plan *p, const array *like, const Py_ssize_t *shape, int type)
@@ -393,14 +393,14 @@ PyObject *plan_zeros(kept_plan *p, const array *like, const Py_ssize_t *shape, i
     void *stream, *data;
     if (!note_recording(p) || !lent_stream(w->lender, w->device, &stream))
         return NULL;
-    const int stocked = w->dimensions == 1 && wants_stock(p, (uint64_t)shape[0]) &&
-                        !is_of_another(&p->zeros, stream);
-    if (stocked && p->zeros.list && PyList_Size(p->zeros.list))
-        return stock_take(&p->zeros, w->lender, NULL, stream);
+    const int pooled = w->dimensions == 1 && wants_pool(p, (uint64_t)shape[0]) &&
+                       !is_of_another(&p->zeros, stream);
+    if (pooled && p->zeros.list && PyList_Size(p->zeros.list))
+        return pool_take(&p->zeros, w->lender, NULL, stream);
     PyObject *made = lent_new(like, (int)w->dimensions, shape, type, 1, &data);
-    if (!made || !stocked)
+    if (!made || !pooled)
         return made;
-    PyObject *one = stock_take(&p->zeros, w->lender, made, stream);
+    PyObject *one = pool_take(&p->zeros, w->lender, made, stream);
     Py_DECREF(made);
     return one;
 }

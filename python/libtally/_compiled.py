@@ -13,7 +13,7 @@ import warnings
 
 from . import _count
 from . import _library as c
-from ._apart import apart
+from ._untraced import untraced
 
 _NAMES = ("stats_add", "plan_create", "plan_destroy", "execute", "rule_parse", "rule_bins",
           "order_statistics", "bin_statistics")  # fmt: skip
@@ -75,7 +75,7 @@ def _given(axis):
     return bytes(struct), axis.table
 
 
-@apart
+@untraced
 def filler(axes, storage):
     """What `fast.fill` fills histograms on these axes by, whose storage has this number; False where
     the package's Python fills them."""

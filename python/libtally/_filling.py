@@ -10,14 +10,14 @@ import numpy as np
 from . import _arrays, _kept, _statistics
 from . import _cells as cells_
 from . import _library as c
-from ._apart import apart
 from ._core import Call, Flows, Weights, total
+from ._untraced import untraced
 from .functions import digitize
 
 EXACT = 1 << 53  # from here on not every integer is a float64
 
 
-@apart
+@untraced
 def fill(hist, samples, weight, sample, options):
     """Adds to hist, which is as it was if an error is raised. `options`: where, device, method, threads,
     progress."""

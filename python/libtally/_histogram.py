@@ -7,11 +7,11 @@ import numpy as np
 
 from . import _count, _dates, _edges
 from . import _library as c
-from ._apart import apart
 from ._asked import answer_of, density_of, extremes, labels_of, theirs
 from ._compiled import fast as _fast
 from ._core import Call, Weights, normal_axes, samples, served
 from ._edges import Unserved
+from ._untraced import untraced
 
 _RULES = ("auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt")
 
@@ -190,7 +190,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None, *, axis=None, 
     )  # fmt: skip
 
 
-@apart
+@untraced
 def _counted(a, bins, range, density, weights, **more):
     call = Call(**more)
     try:
@@ -240,7 +240,7 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None, *, where=None, thr
     return _edges_of(a, bins, range, weights, where=where, threads=threads)
 
 
-@apart
+@untraced
 def _edges_of(a, bins, range, weights, **more):
     call = Call(**more)
     try:

@@ -8,11 +8,11 @@ import numpy as np
 
 from . import _arrays, _edges
 from . import _library as c
-from ._apart import apart
 from ._asked import THEIRS, answer_of, density_of, double_weights, extremes, labels_of, theirs
 from ._compiled import fast as _fast
 from ._core import Call, served
 from ._edges import Unserved
+from ._untraced import untraced
 
 range_ = builtins.range  # NumPy calls an argument so
 
@@ -128,7 +128,7 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None, *, wher
     )  # fmt: skip
 
 
-@apart
+@untraced
 def _counted(sample, bins, range, density, weights, **more):
     call = Call(**more)
     try:
@@ -193,7 +193,7 @@ def histogram2d(x, y, bins=10, range=None, density=None, weights=None, **extras)
     return _pairs_counted(x, y, bins, range, density, weights, extras)
 
 
-@apart
+@untraced
 def _pairs_counted(x, y, bins, range, density, weights, extras):
     if len(x) != len(y):
         return THEIRS["histogram2d"](x, y)  # has the words for it

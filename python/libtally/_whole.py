@@ -7,11 +7,11 @@ import numpy as np
 
 from . import _arrays, _count, _edges
 from . import _library as c
-from ._apart import apart
 from ._asked import THEIRS, answer_of, double_weights, extremes, labels_of, theirs
 from ._compiled import fast as _fast
 from ._core import Call, normal_axes
 from ._edges import Unserved
+from ._untraced import untraced
 
 
 def _whole_numbers(x, axis):
@@ -80,7 +80,7 @@ def bincount(x, /, weights=None, minlength=0, *, axis=None, where=None, flow=Non
     )  # fmt: skip
 
 
-@apart
+@untraced
 def _counted(x, weights, minlength, **more):
     call = Call(**more)
     array = _whole_numbers(x, call.axis)
@@ -145,7 +145,7 @@ def digitize(x, bins, right=False):
     return _places(x, bins, right)
 
 
-@apart
+@untraced
 def _places(x, bins, right):
     array, axis = _arrays.take(x), _edges.of_axis(bins)
     bins = bins if axis is None else axis.edges

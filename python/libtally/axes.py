@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _arrays, _count, _index
 from . import _library as c
-from ._apart import methods_apart
+from ._untraced import methods_untraced
 
 Traits = namedtuple("Traits", "circular discrete")
 MAX = np.finfo(np.float64).max
@@ -81,7 +81,7 @@ class Axes(tuple):
         )
 
 
-@methods_apart()
+@methods_untraced()
 class Axis:
     """What all axes have in common.
 
@@ -267,7 +267,7 @@ def _number(x):
     return repr(int(x)) if x == int(x) else repr(float(x))
 
 
-@methods_apart()
+@methods_untraced()
 class Regular(Axis):
     """Bins of one width.
 
@@ -360,7 +360,7 @@ class Regular(Axis):
         return f"{len(self)}, {_number(self.edges[0])}, {_number(self.edges[-1])}{growth}"
 
 
-@methods_apart()
+@methods_untraced()
 class Log(Axis):
     """Bins whose edges are in one ratio: the arguments of `Regular`, 0 < lo."""
 
@@ -376,7 +376,7 @@ class Log(Axis):
         return f"{len(self)}, {_number(self.edges[0])}, {_number(self.edges[-1])}"
 
 
-@methods_apart()
+@methods_untraced()
 class Variable(Axis):
     """Bins between edges that strictly increase; with `circular` the last edge is the first again."""
 
@@ -394,7 +394,7 @@ class Variable(Axis):
         return "[" + ", ".join(_number(e) for e in self.edges) + "]"
 
 
-@methods_apart()
+@methods_untraced()
 class Integer(Axis):
     """A bin for each whole number from `start` to before `stop`; with `growth` also for what comes; with
     `circular` `stop` is `start` again."""
@@ -461,7 +461,7 @@ class Integer(Axis):
         return f"{self.axis.first}, {self.axis.first + len(self)}{growth}"
 
 
-@methods_apart()
+@methods_untraced()
 class Category(Axis):
     """A bin for each of a list of values: texts or numbers. Others count as over; with `growth` they
     get bins as they come, and the list may be empty."""

@@ -17,9 +17,9 @@ import numpy as np
 
 from . import _arrays, _statistics
 from . import _library as c
-from ._apart import apart
 from ._compiled import fast as _fast
 from ._count import Axis
+from ._untraced import untraced
 from .functions import digitize
 
 __all__ = ["binned_statistic", "binned_statistic_2d", "binned_statistic_dd"]
@@ -169,11 +169,11 @@ def _binned(columns, values, statistic, bins, range, expand):
         found = _fast.binned(statistic, columns, values, bins, range, expand)
         if found is not None:
             return found
-    return _binned_apart(columns, values, statistic, bins, range, expand)
+    return _binned_untraced(columns, values, statistic, bins, range, expand)
 
 
-@apart
-def _binned_apart(columns, values, statistic, bins, range, expand):
+@untraced
+def _binned_untraced(columns, values, statistic, bins, range, expand):
     arrays = [_arrays.take(x) for x in (*columns, values)]
     if any(x.device != c.CPU for x in arrays):
         return _binned_there(arrays[:-1], arrays[-1], statistic, bins, range)

@@ -8,16 +8,16 @@ import operator
 import numpy as np
 
 from . import _boost, _compiled, _filling, _index, _picture, _saved, _uhi
-from ._apart import methods_apart
 from ._arithmetic import Arithmetic
 from ._cells import STORAGES, Cells, assigned, is_mean, quantile_of, ratio, shown, storage_named
 from ._core import Flows
+from ._untraced import methods_untraced
 from .axes import Axes, Axis, Category
 
 MOST_AXES = 8
 
 
-@methods_apart("fill")  # which is fast by not being wrapped
+@methods_untraced("fill")  # which is fast by not being wrapped
 class Hist(Arithmetic):
     """Counts, or sums of weights, on one to eight axes.
 

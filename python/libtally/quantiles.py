@@ -14,9 +14,9 @@ import numpy as np
 
 from . import _arrays
 from . import _library as c
-from ._apart import apart
 from ._compiled import fast as _fast
 from ._count import context
+from ._untraced import untraced
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
 
@@ -304,11 +304,11 @@ def _quantiles(name, a, q, scale, axis, out, method, keepdims, weights=None, ski
         found = _plain(a, q, scale, skip, axis, out, keepdims)
         if found is not None:
             return found
-    return _quantiles_apart(name, a, q, scale, axis, out, method, keepdims, weights, skip)
+    return _quantiles_untraced(name, a, q, scale, axis, out, method, keepdims, weights, skip)
 
 
-@apart
-def _quantiles_apart(name, a, q, scale, axis, out, method, keepdims, weights, skip):
+@untraced
+def _quantiles_untraced(name, a, q, scale, axis, out, method, keepdims, weights, skip):
     samples = _Samples(a, axis, keepdims)
     if samples.served() and method in _PLACES:
         if weights is None:
@@ -429,11 +429,11 @@ def _middle(rows, n):
 
 def _median(name, a, axis, out, keepdims, skip=False):
     found = _plain(a, None, 1, skip, axis, out, keepdims)
-    return _median_apart(name, a, axis, out, keepdims, skip) if found is None else found
+    return _median_untraced(name, a, axis, out, keepdims, skip) if found is None else found
 
 
-@apart
-def _median_apart(name, a, axis, out, keepdims, skip):
+@untraced
+def _median_untraced(name, a, axis, out, keepdims, skip):
     if type(a) is np.ndarray and not a.size:
         return getattr(np, name)(a, axis, out, keepdims=keepdims)
     samples = _Samples(a, axis, keepdims)

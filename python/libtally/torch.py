@@ -61,21 +61,21 @@ def bincount(x, minlength=0):
     return torch.ops.libtally.bincount(x, minlength)
 
 
-_histogram_apart = torch.compiler.disable(functions.histogram)
-_bincount_apart = torch.compiler.disable(functions.bincount)
+_histogram_untraced = torch.compiler.disable(functions.histogram)
+_bincount_untraced = torch.compiler.disable(functions.bincount)
 
 
 def _traced_histogram(a, bins=10, range=None, density=None, weights=None, **more):
     plain = weights is None or isinstance(weights, torch.Tensor) and not weights.is_complex()
     if isinstance(a, torch.Tensor) and isinstance(bins, int) and range is not None and plain and not density and not more:
         return histogram(a, bins, range, weights)
-    return _histogram_apart(a, bins, range, density, weights, **more)
+    return _histogram_untraced(a, bins, range, density, weights, **more)
 
 
 def _traced_bincount(x, /, weights=None, minlength=0, **more):
     if isinstance(x, torch.Tensor) and weights is None and not more:
         return bincount(x, minlength)
-    return _bincount_apart(x, weights, minlength, **more)
+    return _bincount_untraced(x, weights, minlength, **more)
 
 
 if hasattr(torch.compiler, "substitute_in_graph"):  # torch 2.6 and later

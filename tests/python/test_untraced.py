@@ -12,7 +12,7 @@ import libtally as tally
 
 @pytest.fixture
 def told(monkeypatch):
-    """What was run apart: functions' names."""
+    """What ran untraced: functions' names."""
     found = []
 
     def disable(function):
@@ -27,7 +27,7 @@ def told(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", torch)
     monkeypatch.setitem(sys.modules, "torch._dynamo", types.ModuleType("torch._dynamo"))
     # Functions that ran before keep what the true torch gave them.
-    monkeypatch.setattr("libtally._apart._DISABLED", {})
+    monkeypatch.setattr("libtally._untraced._DISABLED", {})
     return found
 
 
@@ -50,7 +50,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_the_long_way_is_run_apart(told, call):
+def test_the_long_way_is_not_traced(told, call):
     call()
     assert told
     del sys.modules["torch._dynamo"]

@@ -12,7 +12,7 @@ import types
 _DISABLED = {}  # functions as torch.compile lets them alone
 
 
-def apart(function):
+def untraced(function):
     """The function, called as it is where torch.compile is in use: the graph breaks there."""
 
     @functools.wraps(function)
@@ -26,13 +26,13 @@ def apart(function):
     return call
 
 
-def methods_apart(*but):
+def methods_untraced(*but):
     """A class whose methods are called so, but some."""
 
     def of(cls):
         for name, method in list(vars(cls).items()):
             if isinstance(method, types.FunctionType) and name not in but:
-                setattr(cls, name, apart(method))
+                setattr(cls, name, untraced(method))
         return cls
 
     return of
