@@ -208,8 +208,12 @@ tally_status ty_order_extremes(ty_order_run *r, tally_error *error)
     const ty_arg each[] = {ty_arg_memory((ty_memory)(uintptr_t)s->samples->data), ty_arg_u64(0),
                            ty_arg_u64(s->elements), ty_arg_memory(r->state)};
     const ty_arg all[] = {ty_arg_memory(r->state), ty_arg_u32((uint32_t)groups)};
+    /* Not early: a multiprocessor's memory is divided into local memory and cache while it has no
+     * groups, and beside those of a count, which has much local memory, there is little cache. */
+    const ty_launch first = {(uint32_t)groups, r->group_size, local, each, 4, .early = 0};
     if (!status)
-        status = TY_ORDER_LAUNCH(r, "order_extremes", groups, local, each, error);
+        status = r->device->ops->launch(r->device, r->queue, r->program, "order_extremes", &first,
+                                        error);
     if (!status && groups > 1)
         status = TY_ORDER_LAUNCH(r, "order_extremes_end", 1, local, all, error);
     return status;
