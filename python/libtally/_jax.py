@@ -3,7 +3,15 @@
 
 import numpy as np
 
-from ._arrays import Home, module_of, take
+from ._arrays import Home, module_of
+
+
+def _on_host(array):
+    """JAX's arrays of any device as NumPy's, of float32 for bfloat16; others as they are."""
+    if module_of(array) not in ("jax", "jaxlib"):
+        return array
+    numbers = np.asarray(array)
+    return numbers.astype(np.float32) if numbers.dtype.name == "bfloat16" else numbers
 
 
 class Jax(Home):
@@ -22,7 +30,7 @@ class Jax(Home):
         return given
 
     def take_back(self, array):
-        return take(array).numbers() if module_of(array) in ("jax", "jaxlib") else array
+        return _on_host(array)
 
 
 def through(home):
@@ -35,6 +43,9 @@ def through(home):
             import jax
 
             return jax.dlpack.from_dlpack(array)
+
+        def take_back(self, array):
+            return super().take_back(_on_host(array))
 
     found = object.__new__(Through)
     found.__dict__.update(home.__dict__)

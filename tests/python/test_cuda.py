@@ -257,6 +257,11 @@ def test_jax():
     np.testing.assert_array_equal(np.asarray(counts), np.histogram(a, **KEYWORDS)[0])
     counts, _ = tally.histogram(x)
     np.testing.assert_array_equal(np.asarray(counts), np.histogram(a)[0])
+    edges = jax.device_put(np.linspace(0, 50, 6, dtype="f4"), x.device)
+    for where in (x, jax.device_put(a, jax.devices("cpu")[0])):
+        counts, _ = tally.histogram(where, edges)
+        assert isinstance(counts, jax.Array)
+        np.testing.assert_array_equal(np.asarray(counts), np.histogram(a, np.asarray(edges))[0])
 
 
 def served(function, *arguments, **keywords):
