@@ -279,8 +279,10 @@ static tally_status open_table(ty_fits_state *s, const tally_input_options *opti
         return status;
     s->picks.count = s->count;
     s->stride = u->axes[0];
-    for (uint32_t i = 0; i < s->count; i++)
+    for (uint32_t i = 0; i < s->count; i++) {
         s->picks.columns[i] = i;
+        info->booleans |= (uint32_t)fits->field[s->fields[i]].is_logical << i;
+    }
     info->rows = u->axes[1];
     info->columns = 1;
     info->channels = s->count;

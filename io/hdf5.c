@@ -90,6 +90,15 @@ static tally_dtype dtype_of(const ty_h5 *h5, hid_t type)
                        : (is_signed ? TALLY_I64 : TALLY_U64);
 }
 
+/* Whether a type is an enumeration of 0 and 1 in a byte, as h5py's booleans are. */
+static int is_boolean(const ty_h5 *h5, hid_t type)
+{
+    unsigned char values[2];
+    return h5->H5Tget_class(type) == H5T_ENUM && h5->H5Tget_size(type) == 1 &&
+           h5->H5Tget_nmembers(type) == 2 && h5->H5Tget_member_value(type, 0, values) >= 0 &&
+           h5->H5Tget_member_value(type, 1, values + 1) >= 0 && values[0] + values[1] == 1;
+}
+
 static hid_t memory_type(const ty_h5 *h5, tally_dtype dtype, hid_t stored)
 {
     if (h5->H5Tget_class(stored) == H5T_BITFIELD)
@@ -206,6 +215,10 @@ static tally_status pick_fields(ty_h5_state *s, hid_t type, char *const *names, 
         picks[k] = field;
         fields_read += k == fields_read;
         s->picks.columns[i] = k;
+        const hid_t member = s->h5->H5Tget_member_type(type, field);
+        info->booleans |= (uint32_t)(member >= 0 && is_boolean(s->h5, member)) << i;
+        if (member >= 0)
+            s->h5->H5Tclose(member);
         if (!(s->names[i] = ty_text_copy(names[field], strlen(names[field]))))
             return ty_error_memory(error, "a field's name", strlen(names[field]) + 1);
     }
@@ -251,6 +264,7 @@ static tally_status open_samples(ty_h5_state *s, hid_t type, const tally_input_o
     info->dtype = dtype_of(s->h5, type);
     if (!info->dtype)
         return ty_h5_unsupported(s, kind_words(s->h5->H5Tget_class(type)), error);
+    info->booleans = is_boolean(s->h5, type) ? ~UINT32_C(0) : 0;
     s->memory = s->h5->H5Tcopy(memory_type(s->h5, info->dtype, type));
     if (s->memory < 0)
         return ty_h5_failed(s, "cannot copy the type of", error);

@@ -46,6 +46,7 @@
     F(H5Tget_class)                                                                                \
     F(H5Tget_member_name)                                                                          \
     F(H5Tget_member_type)                                                                          \
+    F(H5Tget_member_value)                                                                         \
     F(H5Tget_nmembers)                                                                             \
     F(H5Tget_order)                                                                                \
     F(H5Tget_sign)                                                                                 \

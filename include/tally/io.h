@@ -383,7 +383,7 @@ typedef struct tally_input_info {
     uint32_t words;     /* bit d: view d has codes of words, as f64, NaN for missing */
     uint32_t table;     /* whole_table: its columns, 1 if they are read one by one; 0: it is not
                            open so */
-    uint32_t booleans;  /* Parquet, Arrow, npy: bit d: view d is stored as booleans, 0 and 1 */
+    uint32_t booleans;  /* bit d: view d is stored as booleans, 0 and 1 */
 } tally_input_info;
 
 #define TALLY_INPUT_INFO_INIT                                                                      \

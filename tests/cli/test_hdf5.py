@@ -134,6 +134,26 @@ def check_channels_and_tables(folder, random):
     refused("no column '3'", f"{path}:pairs", "--column", "3", "--bins", 3)
 
 
+def check_booleans(folder):
+    """A bin each, as of other formats' booleans; other enumerations are integers."""
+    path = folder / "booleans.h5"
+    table = np.zeros(8, [("x", "<i4"), ("flag", "?")])
+    table["x"], table["flag"] = range(8), [1, 1, 1, 1, 1, 0, 0, 0]
+    with h5py.File(path, "w") as file:
+        file["flags"], file["table"] = table["flag"], table
+        for name, members in {"named": dict(on=1, off=0), "three": dict(a=0, b=1, c=2), "odd": dict(a=0, b=2)}.items():
+            kind = h5py.enum_dtype(members, basetype="u1")
+            file.create_dataset(name, data=table["flag"].astype("u1"), dtype=kind)
+    for inside, *more in (["flags"], ["named"], ["table", "--column", "flag"], ["flags", "--bins", 2]):
+        histogram, = json.loads(run(f"{path}:{inside}", *more, "-f", "json").stdout)["histograms"]
+        check(histogram["counts"] == [3, 5], inside, *more, histogram)
+    for inside in ("three", "odd"):
+        histogram, = json.loads(run(f"{path}:{inside}", "-f", "json").stdout)["histograms"]
+        check(histogram["counts"] == [3, 5] + [0] * 254, inside, "differs")
+    both = json.loads(run(f"{path}:table", "--column", "x,flag", "-f", "json").stdout)
+    check([axis["bins"] for axis in both["axes"]] == [64, 2], "axes", both["axes"])
+
+
 def check_one(folder, random):
     """A file of one dataset needs no name; many are read at once; what comes from pipes is copied."""
     data = random.normal(40, 20, 300_000)
@@ -214,6 +234,7 @@ def main():
         folder = pathlib.Path(name)
         check_datasets(folder, random)
         check_channels_and_tables(folder, random)
+        check_booleans(folder)
         check_damage(folder, random, check_one(folder, random))
     print(checks.failures, "failures")
     return checks.failures != 0

@@ -244,6 +244,21 @@ static void expect_column(const char *path, const char *name, tally_status statu
     EXPECT_FAIL(path, &o, status, words);
 }
 
+/* Of made.fits. */
+static void check_booleans(void)
+{
+    const char *const names[] = {"float", "true"};
+    tally_input_options o = any;
+    o.columns = names;
+    o.columns_count = 2;
+    contents c;
+    tally_error error = {""};
+    if (CHECK_SAY(!help_read(help_path("made.fits"), &o, 1, &c, &error), "%s", error.message)) {
+        CHECK(c.info.booleans == 2);
+        blob_free(&c.samples);
+    }
+}
+
 static void test_table(void)
 {
     static float f32[300];
@@ -267,6 +282,7 @@ static void test_table(void)
     o.columns = two;
     o.columns_count = 2; /* the first of the views is compared */
     check_samples(&file, o, TALLY_F64, i32, 300, "two columns");
+    check_booleans();
     tally_input *in = NULL;
     tally_view views[2];
     tally_error error = {""};
