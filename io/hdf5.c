@@ -127,6 +127,14 @@ static hid_t memory_type(const ty_h5 *h5, tally_dtype dtype, hid_t stored)
     }
 }
 
+/* Whether the dataset is in the file itself, not behind a link to another. */
+static int is_inside(const ty_h5_state *s)
+{
+    H5O_info_t file, dataset;
+    return s->h5->H5Oget_info1(s->file, &file) >= 0 &&
+           s->h5->H5Oget_info1(s->dataset, &dataset) >= 0 && file.fileno == dataset.fileno;
+}
+
 /* Where all samples lie in the file as they are handed out, but for the order of their bytes: sets
  * `start` and `swap`. */
 static void find_start(ty_h5_state *s, hid_t made, hid_t type)
@@ -136,7 +144,7 @@ static void find_start(ty_h5_state *s, hid_t made, hid_t type)
     const haddr_t at = h5->H5Dget_offset(s->dataset);
     if ((kind != H5T_INTEGER && kind != H5T_FLOAT) || h5->H5Pget_layout(made) != H5D_CONTIGUOUS ||
         h5->H5Pget_external_count(made) != 0 || at == HADDR_UNDEF ||
-        h5->H5Dget_storage_size(s->dataset) != s->elements * s->element_bytes)
+        h5->H5Dget_storage_size(s->dataset) != s->elements * s->element_bytes || !is_inside(s))
         return;
     const hid_t host = h5->H5Tcopy(type);
     const H5T_order_t native = h5->H5Tget_order(s->memory);

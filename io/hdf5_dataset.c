@@ -107,11 +107,13 @@ static herr_t on_object(hid_t object, const char *name, const H5O_info_t *info, 
     return 0;
 }
 
-static tally_status list_datasets(const ty_h5_state *s, found *f, tally_error *error)
+/* `failed`: what to say where they cannot be. */
+static tally_status list_datasets(const ty_h5_state *s, const char *failed, found *f,
+                                  tally_error *error)
 {
     memset(f, 0, sizeof *f);
     return s->h5->H5Ovisit1(s->file, H5_INDEX_NAME, H5_ITER_INC, on_object, f) < 0
-               ? ty_h5_failed(s, "its datasets cannot be listed", error)
+               ? ty_h5_failed(s, failed, error)
                : TALLY_OK;
 }
 
@@ -119,7 +121,7 @@ static tally_status list_datasets(const ty_h5_state *s, found *f, tally_error *e
 static tally_status find_only(ty_h5_state *s, tally_error *error)
 {
     found f;
-    tally_status status = list_datasets(s, &f, error);
+    tally_status status = list_datasets(s, "its datasets cannot be listed", &f, error);
     if (!status && f.count != 1)
         status = f.count
                      ? ty_error(error, TALLY_ERROR_ARGUMENT,
@@ -140,7 +142,7 @@ static tally_status find_only(ty_h5_state *s, tally_error *error)
 static tally_status refuse_path(const ty_h5_state *s, tally_error *error)
 {
     found f;
-    tally_status status = list_datasets(s, &f, error);
+    tally_status status = list_datasets(s, "cannot open", &f, error);
     if (!status)
         status = ty_error(error, TALLY_ERROR_ARGUMENT, "%s: no dataset '%.*s'; there are: %s",
                           ty_stream_name(s->stream), ty_text_fit(s->inside, NAME_BYTES), s->inside,

@@ -24,6 +24,7 @@
     F(H5Fopen)                                                                                     \
     F(H5Iget_type)                                                                                 \
     F(H5Oclose)                                                                                    \
+    F(H5Oget_info1)                                                                                \
     F(H5Oopen)                                                                                     \
     F(H5Ovisit1)                                                                                   \
     F(H5Pclose)                                                                                    \

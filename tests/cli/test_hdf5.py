@@ -107,11 +107,14 @@ def check_channels_and_tables(folder, random):
         beyond = table.copy()
         beyond["time"][7] = 2**53 + 1
         file["beyond"] = beyond
-        file["link"] = h5py.SoftLink("/pairs")
+        file["link"], file["abroad"] = h5py.SoftLink("/pairs"), h5py.ExternalLink("abroad.h5", "/pairs")
+    with h5py.File(folder / "abroad.h5", "w") as file:
+        file["pairs"] = pairs
     same(f"{path}:picture", list(np.moveaxis(picture, -1, 0)))
     same(f"{path}:bands", list(np.moveaxis(bands, -1, 0)))
     same(f"{path}:bands", [bands[..., 4]], "--channel", 5)
     same(f"{path}:link", [pairs[:, 1]], "--column", 2)
+    same(f"{path}:abroad", [pairs])
     joint, = counted(f"{path}:pairs", "--column", "1,2", bins=(9, 9), ranges=((0, 9), (0, 9)))
     check(joint["counts"] == np.histogram2d(*pairs.T, 9, ((0, 9), (0, 9)))[0].ravel().tolist(), "pairs differ")
     both, = counted(f"{path}:table", "--column", "time,y", bins=(8, 4), ranges=((0, 80), (0, 1)))
@@ -211,12 +214,16 @@ def check_damage(folder, random, path):
         check(done.returncode in (0, 1, 3) and "LeakSanitizer" not in done.stderr,
               "damaged file:", done.returncode, done.stderr)
     with h5py.File(bad, "w") as file:
-        file.create_dataset("x", data=np.arange(5000.0), chunks=(500,), fletcher32=True)
+        header = h5py.h5o.get_info(file.create_dataset("x", data=np.arange(5000.0), chunks=(500,), fletcher32=True).id).addr
     damaged = bytearray(bad.read_bytes())
     at = damaged.index(np.float64(777).tobytes())
     damaged[at] ^= 1
     bad.write_bytes(damaged)
     refused("libhdf5 says", bad, "--bins", 3, "--range", 0, 1)
+    damaged[header] = 99  # a version that is not known
+    bad.write_bytes(damaged)
+    refused("cannot open x: libhdf5 says", f"{bad}:x", "--bins", 3)
+    refused("its datasets cannot be listed: libhdf5 says", bad, "--bins", 3)
 
 
 def main():
