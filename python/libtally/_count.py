@@ -27,6 +27,11 @@ os.register_at_fork(after_in_child=_renew)
 # ---- devices and plans ------------------------------------------------------------------------
 
 
+# When the interpreter ends, threads may still be counting: the process takes it all with it.
+_exiting: list = []
+atexit.register(_exiting.append, True)
+
+
 class _Owned:
     """A pointer that is destroyed with its last user."""
 
@@ -35,14 +40,9 @@ class _Owned:
         self.needs = needs
         self._destroy = destroy
 
-    def __del__(self):
-        if self.pointer and not _exiting:
+    def __del__(self, exiting=_exiting):  # modules' own names are None at the very end
+        if self.pointer and not exiting:
             self._destroy(self.pointer)
-
-
-# When the interpreter ends, threads may still be counting: the process takes it all with it.
-_exiting: list = []
-atexit.register(_exiting.append, True)
 
 
 _contexts: dict = {}

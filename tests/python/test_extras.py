@@ -216,6 +216,22 @@ def test_control_c_stops_long_work():
         child.kill()
 
 
+ENDED = """
+import os
+import libtally as tally
+from libtally import _library
+def destroy(pointer, write=os.write):
+    write(1, b"destroyed")
+_library.plan_destroy = _library.context_destroy = destroy
+tally.histogram([[1.0, 2], [3, 4]], 3, (0, 4), axis=1)
+"""
+
+
+def test_plans_are_left_to_the_end_of_the_process():
+    """Destroyed after their context, in the order in which the interpreter drops things, they ended it by a crash."""
+    assert subprocess.run([sys.executable, "-c", ENDED], capture_output=True, check=True).stdout == b""
+
+
 @pytest.fixture
 def interruptible():
     """Ctrl-C raises KeyboardInterrupt, whatever the tests were started from."""
