@@ -200,21 +200,27 @@ tally_status ty_h5_open_cached(ty_h5_state *s, hid_t made, tally_error *error)
 tally_status ty_h5_find_extents(ty_h5_state *s, tally_error *error)
 {
     const ty_h5 *h5 = s->h5;
+    hsize_t most[TY_H5_RANK_MOST];
     s->space = h5->H5Dget_space(s->dataset);
     const H5S_class_t kind = s->space < 0 ? H5S_NO_CLASS : h5->H5Sget_simple_extent_type(s->space);
     if (kind == H5S_NULL)
         return ty_h5_unsupported(s, "nothing (a null dataspace)", error);
     const int rank = kind == H5S_NO_CLASS ? -1 : h5->H5Sget_simple_extent_ndims(s->space);
     if (rank < 0 || rank > TY_H5_RANK_MOST ||
-        h5->H5Sget_simple_extent_dims(s->space, s->extents, NULL) < 0)
+        h5->H5Sget_simple_extent_dims(s->space, s->extents, most) < 0)
         return ty_h5_failed(s, "cannot read the extents of", error);
     s->rank = (unsigned)rank;
     s->elements = 1;
-    for (unsigned d = 0; d < s->rank; d++)
+    for (unsigned d = 0; d < s->rank; d++) {
+        if (s->extents[d] > most[d]) /* older libraries read fill values there */
+            return ty_error(error, TALLY_ERROR_FORMAT,
+                            "%s: dataset %s is damaged: it is larger than it may become",
+                            ty_stream_name(s->stream), s->inside);
         if (ty_rows_multiply(s->elements, s->extents[d], &s->elements))
             return ty_error(error, TALLY_ERROR_FORMAT,
                             "%s: dataset %s has more samples than 64 bits count",
                             ty_stream_name(s->stream), s->inside);
+    }
     return TALLY_OK;
 }
 

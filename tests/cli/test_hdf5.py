@@ -220,6 +220,11 @@ def check_damage(folder, random, path):
     damaged[at] ^= 1
     bad.write_bytes(damaged)
     refused("libhdf5 says", bad, "--bins", 3, "--range", 0, 1)
+    longer = damaged.copy()
+    extents = np.array([5000, 5000], "<u8").tobytes()  # its own and the largest
+    longer[longer.index(extents) + 5] = 1
+    bad.write_bytes(longer)
+    refused("larger than it may become", bad, "--bins", 3, "--range", 0, 1, timeout=60)
     damaged[header] = 99  # a version that is not known
     bad.write_bytes(damaged)
     refused("cannot open x: libhdf5 says", f"{bad}:x", "--bins", 3)
