@@ -15,8 +15,8 @@ typedef struct ty_survey {
     const char *first;        /* the first record */
     uint32_t width;           /* its fields */
     uint32_t records;         /* complete ones, the first included */
-    uint32_t agreeing;        /* later ones as wide as the first */
-    uint32_t wider;           /* later ones with one field more */
+    uint32_t agreeing;        /* later ones as wide as the first, no quotes of theirs cut */
+    uint32_t wider;           /* likewise ones with one field more */
     int first_is_text;        /* no field of the first record is a number or missing */
     uint64_t fields, numbers; /* of all records; numbers and missing ones among them */
     uint64_t commas;          /* within numbers, of all records */
@@ -78,12 +78,12 @@ static int is_cut_time(const char *p, const char *end)
            ty_skip_blanks(' ', behind, end) == behind;
 }
 
-static uint32_t count_commas(const ty_field *field)
+static uint32_t count_sign(const ty_field *field, char sign)
 {
-    uint32_t commas = 0;
+    uint32_t found = 0;
     for (size_t i = 0; i < field->size; i++)
-        commas += field->begin[i] == ',';
-    return commas;
+        found += field->begin[i] == sign;
+    return found;
 }
 
 /* Adds the record at `p` to `survey`, and its fields to `columns` if that is not NULL. Returns what
@@ -96,6 +96,7 @@ static const char *survey_record(ty_delimiter delimiter, const ty_spelling *spel
     const char *record = p;
     uint32_t width = 0;
     uint64_t numbers = 0, commas = 0;
+    int cuts_quotes = 0; /* a delimiter within quotes, as in a log's "GET /a,b" */
     for (;; p = ty_field_next(delimiter, p)) {
         p = ty_field_scan(delimiter, p, end, &field);
         if ((p == end && !ended) || field.open)
@@ -104,11 +105,12 @@ static const char *survey_record(ty_delimiter delimiter, const ty_spelling *spel
         ty_field_kind kind = ty_field_read(&field, spelling, &value);
         if (kind == TY_FIELD_COMMA) {
             kind = TY_FIELD_NUMBER;
-            commas += count_commas(&field);
+            commas += count_sign(&field, ',');
         } else if (kind == TY_FIELD_NUMBER && isnan(value))
             kind = TY_FIELD_MISSING;
         int is_cut = kind == TY_FIELD_TIME && delimiter == ' ' && is_cut_time(p, end);
         numbers += kind != TY_FIELD_TEXT && !is_cut;
+        cuts_quotes |= !field.quoted && count_sign(&field, '"') % 2;
         if (columns && width < survey->width)
             note_field(columns + width, &field, kind, record == survey->first);
         width++;
@@ -119,7 +121,7 @@ static const char *survey_record(ty_delimiter delimiter, const ty_spelling *spel
         survey->first = record;
         survey->width = width;
         survey->first_is_text = numbers == 0;
-    } else {
+    } else if (!cuts_quotes) {
         int last_is_empty = field.size == 0 && !field.quoted;
         survey->agreeing += width == survey->width || (width == survey->width + 1 && last_is_empty);
         survey->wider += width == survey->width + 1 && !last_is_empty;

@@ -127,6 +127,9 @@ static void test_layouts(void)
     EXPECT("1970-01-01 7,5\n1970-01-02 8,5\n", "1", 0.0, 864e8);
     EXPECT("6,5 1970-01-01 10:00\n7,5 1970-01-02 11:00\n", "2", 0.0, 864e8);
     EXPECT("a b,c 2\nb c 3\nd e 4\nf g 5\n", "3", 2.0, 3.0, 4.0, 5.0);
+    EXPECT("h - \"GET /a\" 200 \"M (X; L) (K, l)\"\nh - \"GET /b\" 404 \"M (X; L) (K, l)\"\n", "4",
+           200.0, 404.0); /* other delimiters are within quotes */
+    EXPECT("5\" nail;2\n6\" nail;3\n", "2", 2.0, 3.0);
     EXPECT("1,a;b\n", "1", 1.0);
     EXPECT("1;a;b;c;3,5\n2;c;d;c;4,5\n", "1", 1.0, 2.0); /* commas in numbers */
     EXPECT("1|a|b|c|3,500\n", "1", 1.0);
