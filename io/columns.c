@@ -40,7 +40,9 @@ static tally_status refuse_name(const ty_columns *columns, const char *name, tal
     list_columns(columns, list);
     return ty_error(error, TALLY_ERROR_ARGUMENT, "%s: no column '%.*s'; %s: %s", columns->file,
                     ty_text_fit(name, NAME_BYTES), name,
-                    columns->headings ? "there are" : "there is no header row, choose by number",
+                    columns->headings
+                        ? "there are"
+                        : "no headings were found (text: --header yes), choose by number",
                     list);
 }
 

@@ -18,6 +18,8 @@ typedef struct ty_survey {
     uint32_t agreeing;        /* later ones as wide as the first, no quotes of theirs cut */
     uint32_t wider;           /* likewise ones with one field more */
     int first_is_text;        /* no field of the first record is a number or missing */
+    int first_has_years;      /* its numbers are years in a row, behind a field that is none */
+    uint32_t with_years;      /* records with such numbers */
     uint64_t fields, numbers; /* of all records; numbers and missing ones among them */
     uint64_t commas;          /* within numbers, of all records */
 } ty_survey;
@@ -78,6 +80,24 @@ static int is_cut_time(const char *p, const char *end)
            ty_skip_blanks(' ', behind, end) == behind;
 }
 
+/* Two years or more, each next to the one before: 2019, 2020. */
+typedef struct ty_years {
+    double last;
+    uint32_t count;
+    int has_others; /* numbers or times */
+} ty_years;
+
+static void note_year(ty_years *years, ty_field_kind kind, double value, int leads)
+{
+    const int is_year = kind == TY_FIELD_NUMBER && value >= 1000 && value < 3000 &&
+                        value == floor(value) && (!years->count || fabs(value - years->last) == 1);
+    if (is_year && !leads) {
+        years->last = value;
+        years->count++;
+    } else
+        years->has_others |= kind != TY_FIELD_TEXT && kind != TY_FIELD_MISSING;
+}
+
 static uint32_t count_sign(const ty_field *field, char sign)
 {
     uint32_t found = 0;
@@ -96,6 +116,7 @@ static const char *survey_record(ty_delimiter delimiter, const ty_spelling *spel
     const char *record = p;
     uint32_t width = 0;
     uint64_t numbers = 0, commas = 0;
+    ty_years years = {0};
     int cuts_quotes = 0; /* a delimiter within quotes, as in a log's "GET /a,b" */
     for (;; p = ty_field_next(delimiter, p)) {
         p = ty_field_scan(delimiter, p, end, &field);
@@ -103,6 +124,7 @@ static const char *survey_record(ty_delimiter delimiter, const ty_spelling *spel
             return NULL;
         double value;
         ty_field_kind kind = ty_field_read(&field, spelling, &value);
+        note_year(&years, kind, value, width == 0);
         if (kind == TY_FIELD_COMMA) {
             kind = TY_FIELD_NUMBER;
             commas += count_sign(&field, ',');
@@ -117,8 +139,11 @@ static const char *survey_record(ty_delimiter delimiter, const ty_spelling *spel
         if (p == end || ty_is_line_end(*p))
             break;
     }
+    const int has_years = years.count > 1 && !years.has_others;
+    survey->with_years += (uint32_t)has_years;
     if (!survey->records++) {
         survey->first = record;
+        survey->first_has_years = has_years;
         survey->width = width;
         survey->first_is_text = numbers == 0;
     } else if (!cuts_quotes) {
@@ -147,8 +172,8 @@ static ty_survey survey_text(ty_delimiter delimiter, const ty_spelling *spelling
 }
 
 /* Whether some column begins with text and goes on with numbers, or with nothing but true and
- * false. A first record that is all text is a header wherever a number follows at all: as data no
- * column of it could be read. */
+ * false; or the first record's numbers, and no other's, are years in a row. A first record that is
+ * all text is a header wherever a number follows at all: as data no column of it could be read. */
 static int has_header(const ty_survey *survey, const ty_column_survey *columns)
 {
     int all_text = 1, any_number = 0;
@@ -162,7 +187,7 @@ static int has_header(const ty_survey *survey, const ty_column_survey *columns)
             columns[i].booleans == columns[i].texts && !columns[i].numbers)
             return 1;
     }
-    return all_text && any_number;
+    return (all_text && any_number) || (survey->first_has_years && survey->with_years == 1);
 }
 
 /* Headings above rows that begin with a name each, as R writes tables. */

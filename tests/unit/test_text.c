@@ -109,7 +109,14 @@ static void test_layouts(void)
     EXPECT("bob,1\nal,2\n", "2", 1.0, 2.0);
     EXPECT("bob,1\nal,2\n7,3\n", "2", 1.0, 2.0, 3.0);
     EXPECT("day,v\n2024-01-01 10:00,1\n2024-01-01 11:00,2\n", "v", 1.0, 2.0);
-    EXPECT("year,2019,2020\nx,1,2\ny,3,4\n", "2", 2019.0, 1.0, 3.0); /* no sign of a header */
+    EXPECT("x,2019,2020\ny,1,2\nz,3,4\n", "2", 1.0, 3.0); /* years in a row */
+    EXPECT("x,2019,2020\ny,1,2\nz,3,4\n", "2020", 2.0, 4.0);
+    EXPECT(";2020;y;2019\nx;1;;2\ny;3;;4\n", "2", 1.0, 3.0);
+    EXPECT("x,2019,2020\ny,1999,2000\nz,3,4\n", "2", 2019.0, 1999.0, 3.0); /* data have such */
+    EXPECT("x,2019,2021\ny,1,2\nz,3,4\n", "2", 2019.0, 1.0, 3.0);
+    EXPECT("x,1,2\ny,4,2\n", "2", 1.0, 4.0);
+    EXPECT("x,2019,2020,7\ny,1,2,3\n", "2", 2019.0, 1.0);
+    EXPECT("2018,2019,2020\n1,2,3\n", "2", 2019.0, 2.0);
     EXPECT("k,2\n5,1\n6,3\n", "2", 1.0, 3.0); /* a heading, before a number */
     EXPECT("\"a,b\",\"c \"\"d\"\"\"\n1,2\n", "c \"d\"", 2.0);
     EXPECT("\"a\nb\",c\n1,\"2\"\n\"3\" , \"4\"\n", "c", 2.0, 4.0);
@@ -212,7 +219,10 @@ static void test_messages(void)
     ARGUMENT("a,b\n1,2\n", "0", "a.csv: no column '0'; there are: a, b");
     ARGUMENT("a,b\n1,2\n", "1x", "a.csv: no column '1x'; there are: a, b");
     ARGUMENT("a,b\n1,2\n", "A", "a.csv: no column 'A'; there are: a, b");
-    ARGUMENT("1,2\n", "x", "a.csv: no column 'x'; there is no header row, choose by number: 1, 2");
+    ARGUMENT(
+        "1,2\n", "x",
+        "a.csv: no column 'x'; no headings were found (text: --header yes), choose by number: 1, "
+        "2");
     ARGUMENT("a,b,a\n1,2,3\n", "a",
              "a.csv: columns 1 and 3 are both called 'a'; choose one by its number");
 }
