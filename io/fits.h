@@ -48,7 +48,8 @@ typedef struct ty_fits_file {
 
 /* Finds the units of what `fits->in` is. */
 tally_status ty_fits_scan(ty_fits_file *fits, tally_error *error);
-/* The unit called `inside`, by number from 0 or by name; NULL: the only one with data. */
+/* The unit called `inside`, by number from 0 or by name; NULL: the only one with data,
+ * before tables without rows. */
 tally_status ty_fits_choose(ty_fits_file *fits, const char *inside, tally_error *error);
 /* Reads what the chosen unit's fields are. */
 tally_status ty_fits_fields(ty_fits_file *fits, tally_error *error);

@@ -294,6 +294,12 @@ tally_status ty_fits_scan(ty_fits_file *f, tally_error *error)
 
 /* ---- The choice ---- */
 
+/* Also a table without rows has data. */
+static int has_data(const ty_fits_unit *u)
+{
+    return u->bytes || u->is_table;
+}
+
 static void list_units(const ty_fits_file *f, char list[LIST_BYTES])
 {
     size_t used = 0;
@@ -301,7 +307,7 @@ static void list_units(const ty_fits_file *f, char list[LIST_BYTES])
     for (uint32_t i = 0; i < f->count; i++) {
         const ty_fits_unit *u = f->units + i;
         char item[NAME_MOST + 40];
-        if (!u->bytes)
+        if (!has_data(u))
             continue;
         const int size = snprintf(item, sizeof item, "%s%" PRIu32 "%s%.*s (%s)", used ? ", " : "",
                                   i, u->name[0] ? " " : "", ty_text_fit(u->name, NAME_MOST),
@@ -323,22 +329,36 @@ static int same_name(const char *a, const char *b)
     return *a == *b;
 }
 
+static int is_called(const ty_fits_file *f, uint32_t i, const char *inside)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%" PRIu32, i);
+    return same_name(inside, number) || same_name(inside, f->units[i].name);
+}
+
+/* Sets `chosen` to the last of those that may be meant, which are so many. */
+static uint32_t find_units(ty_fits_file *f, const char *inside)
+{
+    uint32_t found = 0;
+    for (int empty = 0; empty < 2 && !found; empty++)
+        for (uint32_t i = 0; i < f->count; i++) {
+            const ty_fits_unit *u = f->units + i;
+            if (inside ? !is_called(f, i, inside) : empty ? !has_data(u) : !u->bytes)
+                continue;
+            f->chosen = i;
+            found++;
+        }
+    return found;
+}
+
 tally_status ty_fits_choose(ty_fits_file *f, const char *inside, tally_error *error)
 {
-    char list[LIST_BYTES], number[16];
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < f->count; i++) {
-        snprintf(number, sizeof number, "%" PRIu32, i);
-        if (inside ? !same_name(inside, number) && !same_name(inside, f->units[i].name)
-                   : !f->units[i].bytes)
-            continue;
-        f->chosen = i;
-        found++;
-    }
+    char list[LIST_BYTES];
+    const uint32_t found = find_units(f, inside);
     list_units(f, list);
     if (!list[0])
         return ty_error(error, TALLY_ERROR_FORMAT, "%s: no data are in this FITS file", f->in.name);
-    if (!found || (inside && !f->units[f->chosen].bytes))
+    if (!found || !has_data(f->units + f->chosen))
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "%s: no data are called '%.*s' in it; there are: %s", f->in.name,
                         ty_text_fit(inside, NAME_MOST), inside, list);

@@ -352,6 +352,30 @@ static void test_choices(void)
     blob_free(&b);
 }
 
+/* A table without rows has no samples, as an empty file of other formats, but what has some comes
+ * first. */
+static void test_no_rows(void)
+{
+    static const char *const primaries[] = {EMPTY, PRIMARY "|BITPIX  = 16|NAXIS   = 1|NAXIS1  = 2"};
+    const int16_t two[2] = {1, 2};
+    for (int with = 0; with < 2; with++) {
+        tally_input_options o = any;
+        contents c;
+        tally_error error = {""};
+        blob b = with ? file_of(primaries[1], two, 2, 2) : file_of(EMPTY, NULL, 0, 0);
+        add_header(&b, TABLE("0", "4", "1") "|TTYPE1  = 'a'|TFORM1  = 'J'|EXTNAME = 'T'");
+        if (with)
+            check_samples(&b, any, TALLY_I16, two, 2, "beside a table without rows");
+        const char *path = help_write("empty.fits", b.bytes, b.size);
+        o.inside = with ? "t" : NULL;
+        if (CHECK_SAY(!help_read(path, &o, 1, &c, &error), "%s", error.message)) {
+            CHECK(c.info.dtype == TALLY_I32 && !c.samples.size);
+            blob_free(&c.samples);
+        }
+        blob_free(&b);
+    }
+}
+
 /* ---- What is refused ---- */
 
 static void refuse(const char *cards, const char *second, tally_status status, const char *words)
@@ -422,6 +446,7 @@ int main(int argc, char **argv)
     test_scaled();
     test_table();
     test_choices();
+    test_no_rows();
     test_refused();
     test_cut();
     return help_end();
