@@ -333,7 +333,8 @@ def _checked(q, scale):
     if not ((quantiles >= 0) & (quantiles <= 1)).all():
         raise ValueError("Percentiles must be in the range [0, 100]" if scale == 100 else
                          "Quantiles must be in the range [0, 1]")  # fmt: skip
-    return quantiles
+    # Narrow and unsigned integers would wrap where places are worked out.
+    return quantiles.astype(np.int64) if quantiles.dtype.kind in "iu" else quantiles
 
 
 def of_samples(samples, q, scale, method, skip):

@@ -133,6 +133,17 @@ def test_kinds_of_answers():
     assert [type(a) for a in found] == [np.ndarray] * 2 and found == (3, 3)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_whole_quantiles_of_any_type(method):
+    """0 and 1 as narrow and unsigned integers, which wrapped: 0 was the largest sample."""
+    for n in (2, 300):
+        for x in (np.arange(n), np.arange(n, dtype=">f4")):
+            for kind in "u1 i1 u2 u4 u8 i8".split():
+                ends = np.array([0, 1], kind)
+                assert tally.quantile(x, ends, method=method).tolist() == [0, n - 1], kind
+                assert tally.nanquantile(x, ends[0], method=method) == 0
+
+
 def test_quantiles_in_two_dimensions():
     x, q = np.random.default_rng(SEED + 8).normal(size=(4, 7)), np.array([[0.1, 0.5, 0], [0.9, 0.2, 1]])
     for name in ("quantile", "nanquantile"):
