@@ -193,7 +193,7 @@ class Axis:
             return array
         if array.device != c.CPU or array.dtype.kind not in "iufb":
             raise NotImplementedError("circular axes take integers and floats in host memory")
-        turned = _arrays.of_numpy(_turned(self, array.numbers()))
+        turned = _arrays.of_numpy(np.asarray(_turned(self, array.numbers())))  # NumPy's number of one sample
         turned.valid = array.valid
         return turned
 

@@ -301,6 +301,27 @@ def test_circular_edges():
         np.histogram([1.0], h.axes[0])
 
 
+@pytest.mark.parametrize("storage", ["sum", "weight", "weighted_mean"])
+def test_one_sample_on_a_circle(storage):
+    """A number, which stands for all weights, was read after its memory had been freed."""
+    h = tally.Hist(tally.Integer(-4, 1, circular=True), tally.Regular(4, 0, 1, circular=True), storage=storage)
+    given = {"sample": [1.0, 1.0]} if "mean" in storage else {}
+    for _ in range(50):
+        h.fill(-3, 2.5, weight=[0.5, 1], **given)
+    assert h.sums[1, 2] == h.sum(flow=True) == 75
+
+
+def test_circular_edges_that_are_not_told():
+    """boost-histogram counts by edges that it does not tell."""
+    for edges in ([-2, -1, 1, 3.5], [0, 2, 3, 10], [0, 1, 2, 4]):
+        theirs = bh.Histogram(bh.axis.Variable(edges, circular=True)).fill([0.5, 2.5, 3])
+        if theirs.axes[0].edges.tolist() == edges:
+            assert tally.Hist.from_boost(theirs).values().tolist() == theirs.values().tolist()
+        else:
+            with pytest.raises(NotImplementedError, match="does not tell"):
+                tally.Hist.from_boost(theirs)
+
+
 def test_circular_kept(tmp_path):
     """Saved, joined and cut: a part of the circle is none."""
     x = np.random.default_rng(3).normal(0, 400, 999)
