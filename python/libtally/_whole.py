@@ -96,9 +96,10 @@ def _counted(x, weights, minlength, **more):
     w.result = np.dtype(float) if w.given and array.size else np.dtype(np.intp)
     if not n or (call.plain and not array.size):
         return call.home.result(call.home.zeros((n,), w.result))
-    bins = _edges.Bins(range(n + 1), _count.Axis(c.INTEGER, n, last=c.LAST_OPEN))
     reduced = normal_axes(call.axis, len(array.shape))
     try:
+        _edges.check_bins(n)
+        bins = _edges.Bins(range(n + 1), _count.Axis(c.INTEGER, n, last=c.LAST_OPEN))
         counts, _, *rest = answer_of(call, [array], [bins], w, labels, False, reduced)
     except Unserved as reason:
         return theirs("bincount", call, reason, x, weights, minlength)
