@@ -143,7 +143,7 @@ class Torch(Home):
 
     def give(self, array):
         # Pinned, for a copy from other memory would wait for the stream.
-        there = torch.from_numpy(np.ascontiguousarray(array)).pin_memory()
+        there = torch.from_numpy(np.asarray(array, order="C")).pin_memory()
         return there.to(self.device, non_blocking=True)
 
     def take_back(self, array):

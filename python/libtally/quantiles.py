@@ -310,6 +310,7 @@ def _quantiles(name, a, q, scale, axis, out, method, keepdims, weights=None, ski
 @untraced
 def _quantiles_untraced(name, a, q, scale, axis, out, method, keepdims, weights, skip):
     samples = _Samples(a, axis, keepdims)
+    q = samples.home.take_back(q)
     if samples.served() and method in _PLACES:
         if weights is None:
             found = of_samples(samples, q, scale, method, skip)
