@@ -57,7 +57,7 @@ void cli_source_input_options(const cli_source *source, tally_input_options *wan
         wanted->integers = cli_source_has_integers(source)
                                ? TALLY_INTEGERS_ALL
                                : TALLY_INTEGERS_NONE; /* as the first file is */
-    wanted->words = source->words;
+    wanted->words = options->word->bit == CLI_RUN ? source->words : NULL;
     wanted->all_words =
         source->words_known || cli_has(options, CLI_CATEGORIES) || cli_has(options, CLI_BY);
     for (uint32_t d = 0; !source->kind.table && d < source->kind.dimensions && source->words_known;

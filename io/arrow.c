@@ -69,7 +69,7 @@ static tally_status find_picks(ty_arrow_state *s, const ty_columns *columns,
             return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                             "%s: column '%s' holds %s; numbers, one a row, are counted%s",
                             index->in.name, column->name, column->refused,
-                            column->type.kind == TY_ARROW_WORDS ? TY_WORDS_HINT : "");
+                            column->type.kind == TY_ARROW_WORDS ? ty_words_hint(options) : "");
     }
     return TALLY_OK;
 }

@@ -230,6 +230,7 @@ tally_status ty_jsonl_choose(ty_jsonl_state *s, const tally_input_options *optio
     ty_jsonl_names *all = ty_calloc(1, sizeof *all);
     if (!all)
         return ty_error_memory(error, "the names of columns", sizeof *all);
+    s->words_hint = ty_words_hint(options);
     tally_status status = find_names(s, all, error);
     if (!status)
         status = choose_names(s, all, options, error);

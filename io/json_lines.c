@@ -135,13 +135,13 @@ tally_status ty_jsonl_say(const ty_jsonl_state *s, const ty_jsonl_part *part, ui
                         s->name, line, column, wish->names[f->name],
                         *f->at == '{' ? "an object" : "an array", wish->names[f->name]);
     char *text = ty_text_copy(f->at, f->size < SHOWN ? f->size : SHOWN);
-    tally_status status = ty_error(
-        error, TALLY_ERROR_FORMAT,
-        "%s:%" PRIu64 ":%" PRIu64 ": %s found %s%s" TY_WORDS_HINT ", --na takes words for missing",
-        s->name, line, column,
-        wish->is_time[f->name] ? ty_time_expected(f->at + 1, f->at + f->size - 1)
-                               : "expected a number,",
-        text ? text : "text", f->size > SHOWN ? "..." : "");
+    tally_status status =
+        ty_error(error, TALLY_ERROR_FORMAT,
+                 "%s:%" PRIu64 ":%" PRIu64 ": %s found %s%s%s; --na takes words for missing",
+                 s->name, line, column,
+                 wish->is_time[f->name] ? ty_time_expected(f->at + 1, f->at + f->size - 1)
+                                        : "expected a number,",
+                 text ? text : "text", f->size > SHOWN ? "..." : "", s->words_hint);
     ty_free(text);
     return status;
 }

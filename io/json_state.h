@@ -27,12 +27,13 @@ typedef struct ty_jsonl_state {
     const char *name;
     uint32_t count; /* columns */
     uint32_t groups;
-    ty_jsonl_wish *wishes; /* of TALLY_MAX_DIMENSIONS columns each, the last of what is left */
-    char **names;          /* of the columns; the wishes point to them, and to `missing` */
-    char *missing;         /* as of ty_jsonl_wish */
-    unsigned char *seen;   /* of each column, and then of each part's */
-    int is_whole;          /* all columns, for a summary: words and integers are the state's */
-    unsigned rounded;      /* as in ty_text_state */
+    ty_jsonl_wish *wishes;  /* of TALLY_MAX_DIMENSIONS columns each, the last of what is left */
+    char **names;           /* of the columns; the wishes point to them, and to `missing` */
+    char *missing;          /* as of ty_jsonl_wish */
+    unsigned char *seen;    /* of each column, and then of each part's */
+    const char *words_hint; /* as ty_words_hint */
+    int is_whole;           /* all columns, for a summary: words and integers are the state's */
+    unsigned rounded;       /* as in ty_text_state */
     char *buffer;
     size_t capacity, begin, end; /* buffer[begin … end) is read and not parsed */
     int ended;

@@ -170,7 +170,7 @@ static tally_status find_picks(ty_pq_state *s, const ty_columns *columns,
         if (refused)
             return ty_error(error, TALLY_ERROR_UNSUPPORTED,
                             "%s: column '%s' holds %s; numbers, one a row, are counted%s", s->name,
-                            column->name, refused, is_text(column) ? TY_WORDS_HINT : "");
+                            column->name, refused, is_text(column) ? ty_words_hint(options) : "");
     }
     return TALLY_OK;
 }

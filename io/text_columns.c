@@ -194,6 +194,7 @@ tally_status ty_text_choose(ty_text_state *state, const tally_input_options *opt
                         "--column",
                         columns.file, columns.count, TY_SUMMARY_COLUMNS);
     state->views = count ? count : columns.count;
+    state->words_hint = ty_words_hint(options);
     state->picks = ty_calloc(state->views, sizeof *state->picks);
     if (!state->picks)
         return ty_error_memory(error, "a choice of columns", state->views * sizeof *state->picks);

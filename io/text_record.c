@@ -39,9 +39,10 @@ static tally_status refuse_field(const ty_record *r, const ty_field *field, ty_f
     uint64_t line, column;
     locate(r, field->at, &line, &column);
     return ty_error(error, TALLY_ERROR_FORMAT,
-                    "%s:%" PRIu64 ":%" PRIu64 ": expected a number, found '%s%s'%s", r->text->name,
-                    line, column, found, shown < field->size ? "..." : "",
-                    kind != TY_FIELD_COMMA ? TY_WORDS_HINT ", --na takes words for missing"
+                    "%s:%" PRIu64 ":%" PRIu64 ": expected a number, found '%s%s'%s%s",
+                    r->text->name, line, column, found, shown < field->size ? "..." : "",
+                    kind != TY_FIELD_COMMA ? r->text->words_hint : "",
+                    kind != TY_FIELD_COMMA ? "; --na takes words for missing"
                     : ty_field_has_thousands(field)
                         ? ": a comma between thousands; numbers are written without, as 1234 (and "
                           "with a decimal point), or --thousands , or --decimal , says how"

@@ -42,7 +42,8 @@ typedef struct ty_text_state {
     ty_layout layout;
     char *
         *headings; /* layout.columns of them in one block with their text; NULL without a header */
-    int is_whole;  /* all columns, for a summary: values that are not their column's are let pass */
+    const char *words_hint; /* as ty_words_hint */
+    int is_whole; /* all columns, for a summary: values that are not their column's are let pass */
     unsigned rounded; /* an integer of a column of float64 was; threads share it */
     int in_line;      /* its only record is numbers, each a sample; layout.columns is 1 then */
     uint32_t views;

@@ -14,8 +14,13 @@
 #define TY_WORDS_MISSING (UINT32_MAX - 1)
 #define TY_WORDS_FAILED  UINT32_MAX
 
-/* What is said behind a word that is no number. */
-#define TY_WORDS_HINT "; --categories counts a column's values as words"
+/* What is said behind a word that is no number: of whom might ask for words instead. */
+static inline const char *ty_words_hint(const tally_input_options *options)
+{
+    return options->words && !options->all_words
+               ? "; --categories counts a column's values as words"
+               : "";
+}
 
 /* As tally_words_create, for at most so many. */
 tally_status ty_words_create(uint32_t most, tally_words **words, tally_error *error);

@@ -70,7 +70,7 @@ bad 'cut short|ends|truncated|PNG|png' cut.png
 bad 'ends|truncated|PNG|png|cut' head.png
 bad 'PNG|png|CRC|damaged|byte' bent.png
 bad "words.csv:3:3: expected a number, found 'four'" words.csv --column b
-bad "words.txt:3:1: expected a number, found 'three'; --categories counts a column's values as words, --na takes words for missing" words.txt
+bad "words.txt:3:1: expected a number, found 'three'; --categories counts a column's values as words; --na takes words for missing" words.txt
 bad 'ragged.csv:3: 1 field, expected 2' ragged.csv --column b
 bad 'gzip|ends|truncated|cut' cut.txt.gz
 bad 'gzip|damaged|check|CRC' sum.txt.gz

@@ -87,6 +87,11 @@ for how in '--bins 3' '--range 0 1' --integer; do
 done
 echo '{"v": "word"}' >word.jsonl
 expect 1 'word.jsonl:1:7: expected a number, found "word"; --categories counts' -- "$TALLY" word.jsonl -c v -b 3
+# Where that option would not help it is not named.
+printf 'k,w\na,x\nb,y\n' >by.csv
+expect 1 "by.csv:2:3: expected a number, found 'x'; --na takes" -- "$TALLY" by.csv -c w --by k
+expect 1 "by.csv:2:3: expected a number, found 'x'; --na takes" -- "$TALLY" by.csv -c k --categories --of w
+expect 1 "by.csv:2:1: expected a number, found 'a'; --na takes" -- "$TALLY" quantiles by.csv -c k
 expect 0 '' -- "$TALLY" late.csv -c v --categories --top 1
 output '^200 other values +200 '
 output '^1 +1 '

@@ -154,7 +154,7 @@ static void test_layouts(void)
     EXPECT("-\n1\n", NULL, NAN, 1.0);
 }
 
-#define MISSING "; --categories counts a column's values as words, --na takes words for missing"
+#define MISSING "; --na takes words for missing"
 #define THOUSANDS                                                                                  \
     "; numbers are written without, as 1234 (and with a decimal point), "                          \
     "or --thousands , or --decimal , says how"
