@@ -155,7 +155,8 @@ static tally_status choose_kinds(ty_text_state *state, const tally_input_options
     for (uint32_t i = 0; !status && i < state->views; i++) {
         ty_pick *pick = state->picks + i;
         const ty_field_kind kind = kinds[pick->column];
-        const int is_text = kind == TY_FIELD_TEXT || kind == TY_FIELD_BOOLEAN;
+        const int is_text = kind == TY_FIELD_TEXT || kind == TY_FIELD_BOOLEAN ||
+                            (kind == TY_FIELD_COMMA && state->is_whole);
         tally_words *words = options->words && !state->is_whole ? options->words[i] : NULL;
         if (state->is_whole && is_text)
             status = ty_words_create(TY_SUMMARY_WORDS, &pick->words, error);

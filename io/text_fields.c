@@ -103,44 +103,6 @@ static int is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* [sign] digits , digits: what strtod would read if the comma were a point. */
-static int has_decimal_comma(const ty_field *field)
-{
-    const char *p = field->begin, *end = p + field->size;
-    if (p < end && (*p == '-' || *p == '+'))
-        p++;
-    const char *digits = p;
-    while (p < end && is_digit(*p))
-        p++;
-    if (p == digits || p == end || *p != ',')
-        return 0;
-    digits = ++p;
-    while (p < end && is_digit(*p))
-        p++;
-    return p > digits && (p == end || *p == 'e' || *p == 'E');
-}
-
-/* [sign] one to three digits, then groups of a comma and three digits, then what may end a number.
- */
-int ty_field_has_thousands(const ty_field *field)
-{
-    const char *p = field->begin, *end = p + field->size;
-    if (p < end && (*p == '-' || *p == '+'))
-        p++;
-    const char *digits = p;
-    while (p < end && is_digit(*p))
-        p++;
-    if (p == digits || p - digits > 3)
-        return 0;
-    int groups = 0;
-    for (; end - p >= 4 && *p == ',' && is_digit(p[1]) && is_digit(p[2]) && is_digit(p[3]); p += 4)
-        groups++;
-    if (p < end && *p == '.')
-        for (p++; p < end && is_digit(*p);)
-            p++;
-    return groups && p == end;
-}
-
 /* Whether the field is one of the words in `list`, which have commas between. */
 static int is_listed(const ty_field *field, const char *list)
 {
@@ -207,6 +169,31 @@ static int read_number(const ty_field *field, const ty_spelling *spelling, doubl
     return field->size && ty_number_parse(field->begin, end, value) == end;
 }
 
+const char *ty_field_advice(const ty_field *from, int *has_commas)
+{
+    static const struct {
+        ty_spelling spelling;
+        const char *advice;
+    } ways[] = {
+        {{NULL, '.', ','},
+         ": a comma between thousands; numbers are written without, as 1234 (and with a decimal "
+         "point), or --thousands , or --decimal , says how"},
+        {{NULL, ',', 0}, ": a decimal comma; write a decimal point, or give --decimal ,"},
+        {{NULL, ',', '.'}, ": a decimal comma behind points; --decimal , --thousands . reads it"},
+        {{NULL, '.', ' '}, ": blanks between thousands; --thousands space reads them"},
+        {{NULL, ',', ' '}, ": blanks and a decimal comma; --decimal , --thousands space reads it"},
+        {{NULL, '.', '\''}, ": signs between thousands; --thousands \"'\" reads them"},
+    };
+    const ty_field field = ty_field_trim(from);
+    double value;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        *has_commas = i < 3;
+        if (read_spelled(&field, &ways[i].spelling, &value))
+            return ways[i].advice;
+    }
+    return NULL;
+}
+
 ty_field ty_field_trim(const ty_field *from)
 {
     ty_field field = *from;
@@ -247,8 +234,8 @@ ty_field_kind ty_field_read(const ty_field *from, const ty_spelling *spelling, d
     }
     if (calendar_parse(field.begin, field.begin + field.size, &time))
         return TY_FIELD_TIME;
-    return has_decimal_comma(&field) || ty_field_has_thousands(&field) ? TY_FIELD_COMMA
-                                                                       : TY_FIELD_TEXT;
+    int has_commas;
+    return ty_field_advice(&field, &has_commas) && has_commas ? TY_FIELD_COMMA : TY_FIELD_TEXT;
 }
 
 int ty_field_is_nan(const ty_field *field, const ty_spelling *spelling)

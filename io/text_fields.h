@@ -92,8 +92,9 @@ int ty_field_is_nan(const ty_field *field, const ty_spelling *spelling);
 /* Whether it is true or false, in any case; then *value is 1 or 0. */
 int ty_field_is_boolean(const ty_field *trimmed, double *value);
 
-/* Whether its commas stand where thousands begin: "1,234". */
-int ty_field_has_thousands(const ty_field *field);
+/* Of a field that is no number, but one to some people: how it is read, as the end of a message;
+ * else NULL. *has_commas: whether TY_FIELD_COMMA is its kind. */
+const char *ty_field_advice(const ty_field *field, int *has_commas);
 
 /* How a text is laid out, told from its beginning. */
 typedef struct ty_layout {
@@ -145,9 +146,9 @@ void ty_integer_note_rounded(unsigned *rounded, const char *p, const char *end, 
 int ty_integer_is_wide(const char *p, const char *end, int *is_integer);
 
 /* Sets kinds[i] of each column by its first records, of a layout that was told: TY_FIELD_TIME if
- * there are dates and nothing else, TY_FIELD_BOOLEAN likewise, TY_FIELD_TEXT if there is text and
- * no number, TY_FIELD_INTEGER if there are 64-bit integers, some beyond 2^53, and else missing
- * values, TY_FIELD_NUMBER. `text` begins behind the headings. */
+ * there are dates and nothing else, TY_FIELD_BOOLEAN likewise, TY_FIELD_COMMA if most are such,
+ * TY_FIELD_TEXT if there is text and no number, TY_FIELD_INTEGER if there are 64-bit integers, some
+ * beyond 2^53, and else missing values, TY_FIELD_NUMBER. `text` begins behind the headings. */
 tally_status ty_layout_kinds(const ty_layout *layout, const ty_spelling *spelling, const char *text,
                              size_t size, int ended, uint8_t *kinds, tally_error *error);
 

@@ -28,8 +28,9 @@ typedef struct ty_survey {
 typedef struct ty_column_survey {
     uint8_t first_is_text, next_is_number; /* next: the first later field that is not missing */
     uint8_t first_is_boolean;
-    uint32_t numbers, texts, times, booleans; /* times count as numbers, too, booleans as texts */
-    uint8_t has_wide, has_others;             /* integers beyond 2^53; what is no integer */
+    /* Times and commas (TY_FIELD_COMMA) count as numbers, too, booleans as texts. */
+    uint32_t numbers, texts, times, commas, booleans;
+    uint8_t has_wide, has_others; /* integers beyond 2^53; what is no integer */
 } ty_column_survey;
 
 /* Passes over blank lines and comments. NULL: no record begins before `end`. */
@@ -63,6 +64,7 @@ static void note_field(ty_column_survey *column, const ty_field *from, ty_field_
             column->next_is_number = kind != TY_FIELD_TEXT;
         column->numbers += kind != TY_FIELD_TEXT;
         column->times += kind == TY_FIELD_TIME;
+        column->commas += kind == TY_FIELD_COMMA;
         column->texts += kind == TY_FIELD_TEXT;
         column->booleans += (uint32_t)is_boolean;
     }
@@ -125,10 +127,9 @@ static const char *survey_record(ty_delimiter delimiter, const ty_spelling *spel
         double value;
         ty_field_kind kind = ty_field_read(&field, spelling, &value);
         note_year(&years, kind, value, width == 0);
-        if (kind == TY_FIELD_COMMA) {
-            kind = TY_FIELD_NUMBER;
+        if (kind == TY_FIELD_COMMA)
             commas += count_sign(&field, ',');
-        } else if (kind == TY_FIELD_NUMBER && isnan(value))
+        else if (kind == TY_FIELD_NUMBER && isnan(value))
             kind = TY_FIELD_MISSING;
         int is_cut = kind == TY_FIELD_TIME && delimiter == ' ' && is_cut_time(p, end);
         numbers += kind != TY_FIELD_TEXT && !is_cut;
@@ -330,7 +331,8 @@ tally_status ty_layout_kinds(const ty_layout *layout, const ty_spelling *spellin
     }
     for (uint32_t i = 0; i < layout->columns; i++) {
         const ty_column_survey *c = columns + i;
-        kinds[i] = (uint8_t)(!c->texts && c->times && c->times == c->numbers      ? TY_FIELD_TIME
+        kinds[i] = (uint8_t)(2 * c->commas > c->numbers + c->texts                ? TY_FIELD_COMMA
+                             : !c->texts && c->times && c->times == c->numbers    ? TY_FIELD_TIME
                              : c->texts && c->texts == c->booleans && !c->numbers ? TY_FIELD_BOOLEAN
                              : c->numbers == c->times && c->texts                 ? TY_FIELD_TEXT
                              : c->has_wide && !c->has_others                      ? TY_FIELD_INTEGER

@@ -31,9 +31,10 @@ static void locate(const ty_record *r, const char *at, uint64_t *line, uint64_t 
     *column = (uint64_t)(at - start) + 1;
 }
 
-static tally_status refuse_field(const ty_record *r, const ty_field *field, ty_field_kind kind,
-                                 tally_error *error)
+static tally_status refuse_field(const ty_record *r, const ty_field *field, tally_error *error)
 {
+    int has_commas;
+    const char *advice = ty_field_advice(field, &has_commas);
     char found[FOUND_BYTES];
     const size_t shown = printable(field->begin, field->size, found, sizeof found);
     uint64_t line, column;
@@ -41,12 +42,8 @@ static tally_status refuse_field(const ty_record *r, const ty_field *field, ty_f
     return ty_error(error, TALLY_ERROR_FORMAT,
                     "%s:%" PRIu64 ":%" PRIu64 ": expected a number, found '%s%s'%s%s",
                     r->text->name, line, column, found, shown < field->size ? "..." : "",
-                    kind != TY_FIELD_COMMA ? r->text->words_hint : "",
-                    kind != TY_FIELD_COMMA ? "; --na takes words for missing"
-                    : ty_field_has_thousands(field)
-                        ? ": a comma between thousands; numbers are written without, as 1234 (and "
-                          "with a decimal point), or --thousands , or --decimal , says how"
-                        : ": a decimal comma; write a decimal point, or give --decimal ,");
+                    advice ? "" : r->text->words_hint,
+                    advice ? advice : "; --na takes words for missing");
 }
 
 static tally_status refuse_other(const ty_record *r, const ty_field *field, ty_field_kind kind,
@@ -177,7 +174,7 @@ static const char *read_field(const ty_record *r, const char *p, const ty_pick *
     *value = ty_odd_value();
     if (r->text->is_whole)
         return stop;
-    *status = pick->kind == TY_FIELD_NUMBER ? refuse_field(r, &field, kind, error)
+    *status = pick->kind == TY_FIELD_NUMBER ? refuse_field(r, &field, error)
                                             : refuse_other(r, &field, pick->kind, error);
     return NULL;
 }

@@ -75,6 +75,12 @@ equal 80 "$("$TALLY" t.csv | awk 'length > 80' | wc -l | sed 's/^0$/80/')" "line
 equal 10 "$("$TALLY" t.csv --format csv | wc -l)" "lines of csv"
 "$TALLY" t.csv t.csv --format json >two.json
 equal 2 "$(python3 -c 'import json; print(len(json.load(open("two.json"))))')" "summaries of two files"
+# Numbers that are written in another way are shown as they are, not called empty.
+printf 'n;euro\n1;3,5\n2;7\n3;3,5\n4;1.234,5\n' >comma.csv
+expect 0 '' -- "$TALLY" comma.csv
+output '^euro +words +0 +3 values: 3,5 50.00%'
+expect 0 '' -- "$TALLY" comma.csv --decimal , --thousands .
+output '^euro +number +0 +3.5 '
 # Too many different words: said, not listed.
 seq 200000 | sed 's/.*/w&,1/' | sed '1i word,n' >many.csv
 expect 0 '' -- "$TALLY" many.csv

@@ -140,6 +140,7 @@ static void test_layouts(void)
     EXPECT("1,a;b\n", "1", 1.0);
     EXPECT("1;a;b;c;3,5\n2;c;d;c;4,5\n", "1", 1.0, 2.0); /* commas in numbers */
     EXPECT("1|a|b|c|3,500\n", "1", 1.0);
+    EXPECT("1;1.234,5\n2;2.345,6\n", "1", 1.0, 2.0);
     EXPECT("n;a;b;c;p, EUR\n1;a;b;c;3,5\n2;a;b;c;3,7\n", "n", 1.0, 2.0);
     EXPECT("1;a;a;b,3\n2;a;a;b,3\n2;c;c;4,5\n", "2", 3.0, 3.0, 5.0);
     EXPECT("t,v\n\"x, \"\"y\"\"\n z\",1\nw,2\n", "v", 1.0, 2.0);
@@ -178,6 +179,15 @@ static void test_messages(void)
     REFUSE("a;b\n1;2\n3;1,5\n", "b",
            "a.csv:3:3: expected a number, found '1,5': a decimal comma; write a decimal "
            "point, or give --decimal ,");
+    REFUSE("a;b\nx;1.234,5\n", "b",
+           "a.csv:2:3: expected a number, found '1.234,5': a decimal comma behind points; "
+           "--decimal , --thousands . reads it");
+    REFUSE("a;b\nx;1 234\n", "b",
+           "a.csv:2:3: expected a number, found '1 234': blanks between thousands; "
+           "--thousands space reads them");
+    REFUSE("a;b\nx;1'234.5\n", "b",
+           "a.csv:2:3: expected a number, found '1'234.5': signs between thousands; "
+           "--thousands \"'\" reads them");
     REFUSE("\xef\xbb\xbf  abc\n", NULL, "a.csv:1:3: expected a number, found 'abc'" MISSING);
     REFUSE("1\r\n\r\n# c\r2 3\n", NULL, "a.csv:4:1: expected a number, found '2 3'" MISSING);
     REFUSE("a,b\n1,2\n3, 4x \n", "b", "a.csv:3:4: expected a number, found '4x'" MISSING);
