@@ -70,6 +70,13 @@ static int merge(aggregate *of, void **into, const void *group, tally_error *err
     return 1;
 }
 
+static int is_null(duckdb_vector vector, idx_t row)
+{
+    uint64_t *validity = duckdb_vector_get_validity(vector);
+    return validity && !duckdb_validity_row_is_valid(validity, row);
+}
+
+/* NULL where the list holds one. */
 static const uint64_t *list_at(duckdb_vector vector, idx_t row, uint64_t *count)
 {
     duckdb_list_entry entry = ((duckdb_list_entry *)duckdb_vector_get_data(vector))[row];
@@ -89,6 +96,9 @@ static int read_row(const signature *s, duckdb_vector vector, idx_t row, sum *fr
     uint64_t edges = 0;
     duckdb_vector counts = vector;
     *from = (sum){0};
+    for (idx_t i = 0; s->whole && i <= field_nulls; i++)
+        if (is_null(duckdb_struct_vector_get_child(vector, i), row))
+            return refuse(error, "a histogram must not hold a NULL");
     if (s->whole) {
         counts = duckdb_struct_vector_get_child(vector, field_counts);
         from->edges =
@@ -110,11 +120,10 @@ static int update(aggregate *of, duckdb_data_chunk chunk, duckdb_aggregate_state
                   tally_error *error)
 {
     duckdb_vector vector = duckdb_data_chunk_get_vector(chunk, 0);
-    uint64_t *validity = duckdb_vector_get_validity(vector);
     idx_t count = duckdb_data_chunk_get_size(chunk);
     for (idx_t i = 0; i < count; i++) {
         sum from;
-        if (validity && !duckdb_validity_row_is_valid(validity, i))
+        if (is_null(vector, i))
             continue; /* as SUM does */
         if (!read_row(&((merger *)of)->signature, vector, i, &from, error) ||
             !merge(of, aggregate_group(states[i]), &from, error))

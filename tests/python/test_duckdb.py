@@ -211,6 +211,16 @@ def test_different_edges_are_not_merged(sql):
         ).fetchall()
 
 
+@pytest.mark.parametrize("field", ["edges", "counts", "below", "above", "nan", "nulls"])
+def test_histograms_that_hold_a_null_are_not_merged(sql, field):
+    fields = {"edges": "[0.0::DOUBLE, 1]", "counts": "[1::UBIGINT]"}
+    fields |= {name: "2::UBIGINT" for name in ("below", "above", "nan", "nulls")}
+    fields[field] = f"CASE WHEN i < 3 THEN {fields[field]} END"
+    words = ", ".join(f"{name}: {value}" for name, value in fields.items())
+    with pytest.raises(duckdb.Error, match="must not hold a NULL"):
+        sql.execute(f"SELECT tally_merge({{{words}}}) FROM range(5) r(i)").fetchall()
+
+
 def test_many_groups(sql):
     got = sql.execute("SELECT tally(i % 10, 0, 10, 10) FROM range(200000) r(i) GROUP BY i // 10").fetchall()
     assert len(got) == 20_000 and all(h == [1] * 10 for (h,) in got)
