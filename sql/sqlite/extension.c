@@ -27,8 +27,7 @@ typedef struct kind {
 /* SQLite keeps these bytes for each group, cleared at first. */
 typedef struct slot {
     group *group;
-    double lo, hi; /* as the first row had them */
-    sqlite3_int64 bins;
+    double lo, hi, bins; /* as the first row had them */
     char *edges;
     int failed;
 } slot;
@@ -62,9 +61,9 @@ static const char *begin_even(slot *s, sqlite3_value **arguments, int weighted, 
 {
     s->lo = sqlite3_value_double(arguments[1]);
     s->hi = sqlite3_value_double(arguments[2]);
-    s->bins = sqlite3_value_int64(arguments[3]);
-    if (s->bins < 1 || s->bins > most_bins)
-        return "bins must be 1 to 16777216";
+    s->bins = sqlite3_value_double(arguments[3]);
+    if (!(s->bins >= 1 && s->bins <= most_bins && s->bins == floor(s->bins)))
+        return "bins must be a whole number, 1 to 16777216";
     tally_axis axis = tally_axis_even((uint64_t)s->bins, s->lo, s->hi);
     layout *l = layout_create(1, &axis, TALLY_F64, weighted, error);
     if (!l)
@@ -103,7 +102,7 @@ static int is_same_axis(const slot *s, const kind *k, sqlite3_value **arguments)
         return !strcmp(s->edges, (const char *)sqlite3_value_text(arguments[1]));
     return sqlite3_value_double(arguments[1]) == s->lo &&
            sqlite3_value_double(arguments[2]) == s->hi &&
-           sqlite3_value_int64(arguments[3]) == s->bins;
+           sqlite3_value_double(arguments[3]) == s->bins;
 }
 
 /* NULL, or what is wrong with the arguments that are the axis. */
@@ -146,7 +145,7 @@ static const char *count_row(slot *s, const kind *k, sqlite3_value *x, sqlite3_v
         return NULL;
     }
     if (!is_number(x) || (w && !is_number(w)))
-        return "a sample or weight is text: CAST it to a number";
+        return "a sample or weight is text or a blob: CAST it to a number";
     const rows r = {.count = 1, .samples = {&real}, .weights = k->weighted ? &weight : NULL};
     return group_add(s->group, &r, 0, 1, error) ? error->message : NULL;
 }

@@ -67,6 +67,7 @@ assert one("SELECT tally_histogram_edges(x, ' [-3, -0.5, 0, 1e-3 ,3] ') FROM t")
 assert one("SELECT tally_edges(x, ?, w) FROM t", json.dumps(uneven)) == wanted(rows, uneven, True)["counts"]
 for k, found in sql.execute("SELECT k, tally_histogram(x, -3, 3, 12) FROM t GROUP BY k"):
     assert json.loads(found) == wanted([row for row in rows if row[1] == k], edges)
+assert one("SELECT tally(x, -3, 3, 12.0) FROM t") == wanted(rows, edges)["counts"]
 assert one("SELECT tally(x, 0, 1, 2) FROM t WHERE 0") is None
 assert one("SELECT tally(x, 0, 4, 2) FILTER (WHERE x = 4) FROM t") == [0, sum(x == 4 for x, _, _ in rows)]
 big = 2**62
@@ -79,10 +80,13 @@ assert one(f"SELECT tally_edges({most}, '[0, {2**63 - 1024}.0, {2**63}.0]')") ==
 
 for query, words in [
     ("tally(x, 1, 0, 3)", "the lower end must be below"),
-    ("tally(x, 0, 1, 0)", "bins must be 1 to 16777216"),
+    ("tally(x, 0, 1, 0)", "bins must be a whole number, 1 to 16777216"),
+    ("tally(x, 0, 1, 2.5)", "bins must be a whole number, 1 to 16777216"),
+    ("tally(x, 0, 1, 2 + k / 8.0)", "must be"),
     ("tally(x, 0, 1, NULL)", "lo, hi and bins must be numbers"),
     ("tally(x, 0, 1 + k, 3)", "must be the same in all rows"),
     ("tally('seven', 0, 1, 3)", "CAST it to a number"),
+    ("tally(x'37', 0, 1, 3)", "is text or a blob"),
     ("tally(x, 0, 1)", "wrong number of arguments"),
     ("tally_edges(x, 3)", "must be a JSON array"),
     ("tally_edges(x, '[0')", "must be a JSON array"),
