@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # tally.duckdb_extension: aggregates for DuckDB, built against its stable C API; one file, libtally inside, that
-# every DuckDB from 1.2 on loads. scripts/duckdb_headers.py fetches the two headers, if no package brings them.
+# every DuckDB from 1.3 on loads. scripts/duckdb_headers.py fetches the two headers, if no package brings them.
 
 find_path(TALLY_DUCKDB_INCLUDE duckdb_extension.h HINTS ${PROJECT_SOURCE_DIR}/build/duckdb/include)
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
