@@ -86,7 +86,7 @@ def test_groups_of_nothing(by):
     [
         ("bincount", (np.array([2**45]),)),
         ("bincount", (np.array([3]), None, 2**45)),
-        ("bincount", ([2**63],)),
+        ("bincount", (np.array([2**63], np.uint64),)),
         ("histogram", (np.array([1.0, 2]), 2**45)),
         ("histogram", (np.array([1.0, 2]), 2**45, (0.0, 1.0))),
         ("histogramdd", (np.array([[1.0, 2, 3]]), [2**16, 2**16, 2**16])),
@@ -96,7 +96,7 @@ def test_groups_of_nothing(by):
 def test_bins_by_the_thousand_million_are_numpys(name, arguments):
     """More than 2^31 of them; no memory holds these."""
     theirs = run(getattr(np, name), *arguments)
-    assert isinstance(theirs, (MemoryError, ValueError, TypeError))
+    assert isinstance(theirs, Exception)
     ours = run(getattr(tally, name), *arguments)
     assert type(ours) is type(theirs) and str(ours) == str(theirs)
 
