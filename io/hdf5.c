@@ -90,12 +90,17 @@ static tally_dtype dtype_of(const ty_h5 *h5, hid_t type)
                        : (is_signed ? TALLY_I64 : TALLY_U64);
 }
 
-/* Whether a type is an enumeration of 0 and 1 in a byte, as h5py's booleans are. */
+/* Booleans are an enumeration of 0 and 1 in a byte, as h5py writes them, or a bit field of a byte,
+ * as PyTables (and so pandas) does. */
 static int is_boolean(const ty_h5 *h5, hid_t type)
 {
     unsigned char values[2];
-    return h5->H5Tget_class(type) == H5T_ENUM && h5->H5Tget_size(type) == 1 &&
-           h5->H5Tget_nmembers(type) == 2 && h5->H5Tget_member_value(type, 0, values) >= 0 &&
+    if (h5->H5Tget_size(type) != 1)
+        return 0;
+    if (h5->H5Tget_class(type) == H5T_BITFIELD)
+        return 1;
+    return h5->H5Tget_class(type) == H5T_ENUM && h5->H5Tget_nmembers(type) == 2 &&
+           h5->H5Tget_member_value(type, 0, values) >= 0 &&
            h5->H5Tget_member_value(type, 1, values + 1) >= 0 && values[0] + values[1] == 1;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* TIFF by libtiff, strip row by strip row or tile row by tile row, page after page.
  * Samples are as stored, whatever the photometric says: white-is-zero is not inverted. Palettes
- * become R, G, B of 8 bits; grey of 1, 2 and 4 bits is scaled to 8 as in PNG; 9 to 15 bits stay in
- * u16.
+ * become R, G, B of 8 bits; 1, 2 and 4 bits are scaled to 8 as in PNG; 9 to 15 bits stay in u16.
  *
  * libtiff wants to seek: what is compressed or comes from a pipe is copied to a temporary file
  * first. Planes stored apart are read through a handle each, so that all advance together. */

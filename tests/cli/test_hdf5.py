@@ -147,7 +147,10 @@ def check_booleans(folder):
         for name, members in {"named": dict(on=1, off=0), "three": dict(a=0, b=1, c=2), "odd": dict(a=0, b=2)}.items():
             kind = h5py.enum_dtype(members, basetype="u1")
             file.create_dataset(name, data=table["flag"].astype("u1"), dtype=kind)
-    for inside, *more in (["flags"], ["named"], ["table", "--column", "flag"], ["flags", "--bins", 2]):
+        space = h5py.h5s.create_simple((8,))
+        bits = h5py.h5d.create(file.id, b"bits", h5py.h5t.STD_B8LE, space)
+        bits.write(space, space, np.ascontiguousarray(table["flag"]), h5py.h5t.NATIVE_B8)
+    for inside, *more in (["flags"], ["named"], ["bits"], ["table", "--column", "flag"], ["flags", "--bins", 2]):
         histogram, = json.loads(run(f"{path}:{inside}", *more, "-f", "json").stdout)["histograms"]
         check(histogram["counts"] == [3, 5], inside, *more, histogram)
     for inside in ("three", "odd"):
