@@ -92,8 +92,9 @@ static const char *refused_kind(const ty_pq_column *c)
     case TY_PQ_DOUBLE:
         return NULL;
     case TY_PQ_FIXED:
-        return c->is_f16 || (c->is_decimal && c->type_bytes >= 1 && c->type_bytes <= 16) ? NULL
-                                                                                         : "bytes";
+        if (c->is_decimal)
+            return c->type_bytes >= 1 && c->type_bytes <= 16 ? NULL : "decimals of an unusual size";
+        return c->is_f16 ? NULL : "bytes";
     default:
         return c->is_decimal ? "decimals of any length" : "text or bytes";
     }

@@ -365,6 +365,10 @@ def test_what_is_refused(command, tmp_path):
     refused("holds text", "--column", "text", "--range", "0", "1", code=3)
     refused("holds lists", "--column", "2", code=3)
     refused("no column 'z'", "--column", "z")
+    wide = tmp_path / "wide.parquet"
+    pq.write_table(pa.table({"d": pa.array([1], pa.decimal256(50, 3)), "b": pa.array([b"abc"], pa.binary(3))}), wide)
+    refused("column 'd' holds decimals of an unusual size", "--column", "d", file=wide, code=3)
+    refused("column 'b' holds bytes", "--column", "b", file=wide, code=3)
     whole = path.read_bytes()
     for size in (3, 11, 40, len(whole) // 2, len(whole) - 1):
         cut = tmp_path / "cut.parquet"
