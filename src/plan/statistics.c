@@ -43,11 +43,11 @@ static bin_statistics of_moments(const double *t, int sum)
 
 static bin_statistics of_weighted(const double *t, int sum)
 {
-    const double w = t[0], about = t[1] / w;
+    const double w = t[0], about = t[1] / w, m2 = t[2] - t[1] * about;
     if (w == 0)
         return (bin_statistics){t[5], w, t[4], t[1], NAN, NAN};
     return (bin_statistics){
-        t[5], w, t[4], sum ? fma(w, t[3], t[1]) : 0, t[3] + about, t[2] - t[1] * about};
+        t[5], w, t[4], sum ? fma(w, t[3], t[1]) : 0, t[3] + about, isfinite(about) ? m2 : NAN};
 }
 
 /* Whole numbers of 192 bits, which wrap. */
@@ -448,9 +448,12 @@ static void merge_moments(const tally_statistics *into, const tally_statistics *
             into->m2[i] = from->m2[i];
         return;
     }
+    const int infinite = !isfinite(into->mean[i]) || !isfinite(from->mean[i]);
     const double apart = from->mean[i] - into->mean[i], step = apart * (b / (a + b));
-    into->mean[i] += step;
-    if (into->m2)
+    into->mean[i] += infinite ? from->mean[i] : step;
+    if (into->m2 && infinite)
+        into->m2[i] = NAN;
+    else if (into->m2)
         into->m2[i] += from->m2[i] + apart * step * a;
 }
 

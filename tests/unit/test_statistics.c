@@ -508,6 +508,43 @@ static void test_merge(tally_context *context)
     tally_plan_destroy(plan);
 }
 
+/* Values of which some are infinite are merged to what they are in one call, in either order. */
+static void test_infinite(tally_context *context)
+{
+    static const double parts[][2] = {{1, 2},         {INFINITY, 3},         {INFINITY, INFINITY},
+                                      {-INFINITY, 3}, {-INFINITY, INFINITY}, {NAN, 4}};
+    enum { count = sizeof parts / sizeof *parts };
+    tally_plan *plan = plan_of(context, 1);
+    x[0] = x[1] = x[2] = x[3] = 0.5;
+    for (int i = 0; i < count * count; i++) {
+        memcpy(v[0], parts[i % count], sizeof *parts);
+        memcpy(v[0] + 2, parts[i / count], sizeof *parts);
+        find(plan, 4, 1, NULL, &first);
+        find(plan, 2, 1, NULL, &got);
+        memcpy(v[0], parts[i / count], sizeof *parts);
+        find(plan, 2, 1, NULL, &other);
+        const tally_statistics to = fields_of(&got), from = fields_of(&other);
+        CHECK(!tally_statistics_merge(&to, &from, 1, NULL) && same(&got, &first, 1));
+    }
+    tally_plan_destroy(plan);
+}
+
+/* Also where the weights add up to less than 0, in bins that are not grouped. */
+static void test_infinite_weighted(tally_context *context)
+{
+    const double values[] = {INFINITY, 1}, weights[] = {1, -3};
+    const tally_view view = tally_view_1d(x, TALLY_F64, 2), y = tally_view_1d(values, TALLY_F64, 2),
+                     z = tally_view_1d(weights, TALLY_F64, 2);
+    const tally_statistics_options options = {sizeof options, .weights = &z};
+    static double mean[1100], m2[1100];
+    const tally_statistics bins = {sizeof bins, .mean = mean, .m2 = m2};
+    tally_plan *plan = plan_of(context, 1100);
+    x[0] = x[1] = 0;
+    CHECK(!tally_bin_statistics(plan, &view, &y, 1, &options, &bins, NULL, NULL));
+    CHECK(mean[0] == -INFINITY && isnan(m2[0]));
+    tally_plan_destroy(plan);
+}
+
 static void test_refusals(tally_context *context)
 {
     double y[4] = {0};
@@ -552,6 +589,8 @@ int main(int argc, char **argv)
     test_many_bins(context);
     test_shapes(context);
     test_merge(context);
+    test_infinite(context);
+    test_infinite_weighted(context);
     test_refusals(context);
     tally_context_destroy(context);
     printf("%d checks, %d failed\n", checks, failures);
