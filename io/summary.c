@@ -287,6 +287,9 @@ static tally_status finish_column(const reading *r, uint32_t column, tally_error
     int ok = 1;
     c->is_words = r->words[column] != NULL;
     c->is_full = c->is_words && ty_words_is_full(r->words[column]);
+    if (c->is_words && !c->is_full &&
+        ty_words_status(r->words[column], c->name, NULL, NULL) == TALLY_ERROR_MEMORY)
+        return ty_error_memory(error, "the different values of a column", 0);
     c->shift = slices->shift;
     for (unsigned k = 0; k < r->share && ok; k++) {
         const ty_shift *shift = &slices[k].shift;

@@ -483,7 +483,7 @@ static void text_close(void *state)
         ty_free(s->headings[i]);
     for (uint32_t i = 0; s->labels && i < s->views; i++)
         ty_free(s->labels[i]);
-    for (uint32_t i = 0; s->is_whole && i < s->views; i++)
+    for (uint32_t i = 0; s->is_whole && s->picks && i < s->views; i++)
         tally_words_destroy(s->picks[i].words);
     for (uint32_t i = 0; s->picks && i < s->views; i++)
         ty_free(s->picks[i].integers);

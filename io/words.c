@@ -453,6 +453,13 @@ static uint32_t add(tally_words *words, shard *s, const wanted *new, const ty_sp
 
 int ty_words_is_full(const tally_words *words)
 {
+    const int why = atomic_load(&words->failure);
+    return why == TOO_MANY || why == TOO_LARGE;
+}
+
+/* No more words are taken, whatever the reason. */
+static inline int has_ended(const tally_words *words)
+{
     return atomic_load_explicit(&words->failure, memory_order_relaxed) >= TOO_MANY;
 }
 
@@ -462,7 +469,7 @@ static inline uint32_t code_of(tally_words *words, const wanted *w, const ty_spe
     shard *s = words->shards + (w->hash >> 58);
     table t = table_of(s);
     uint32_t code = find(&t, w);
-    if (code != TY_WORDS_FAILED || ty_words_is_full(words))
+    if (code != TY_WORDS_FAILED || has_ended(words))
         return code;
     pthread_mutex_lock(&s->lock);
     t = table_of(s);

@@ -40,7 +40,7 @@ void ty_words_codes(tally_words *words, const char *const *texts, const size_t *
  * stand for that in text. */
 uint32_t ty_words_value(tally_words *words, const char *text, size_t size);
 
-/* Whether there are more words than can be kept. */
+/* Whether there are more words than are kept; not, whether memory ran out. */
 int ty_words_is_full(const tally_words *words);
 
 /* Why words could not be kept, naming `file` and `column`; TALLY_OK if all could. */

@@ -30,11 +30,19 @@ static int posix_memalign(void **block, size_t alignment, size_t bytes)
 #endif
 
 static atomic_long remaining = -1;
+static atomic_int only_one = 0; /* the first that fails switches the hook off */
 static atomic_long asked = 0;
 static atomic_ullong asked_bytes = 0;
 
 void ty_alloc_fail_after(long after)
 {
+    atomic_store(&only_one, 0);
+    atomic_store(&remaining, after);
+}
+
+void ty_alloc_fail_once(long after)
+{
+    atomic_store(&only_one, 1);
     atomic_store(&remaining, after);
 }
 
@@ -60,6 +68,8 @@ static int refused(size_t bytes)
         if (atomic_compare_exchange_weak(&remaining, &left, left - 1))
             return 0;
     }
+    if (left == 0 && atomic_load(&only_one))
+        atomic_store(&remaining, -1);
     return left == 0;
 }
 

@@ -19,6 +19,8 @@ void ty_free(void *block);
  * switches the hook off. Process-wide and atomic. ty_alloc_count says how many were asked for so
  * far while it was on, ty_alloc_bytes their bytes. */
 void ty_alloc_fail_after(long after);
+/* The same, but of the later ones only the first fails: that of large blocks, say. */
+void ty_alloc_fail_once(long after);
 long ty_alloc_count(void);
 unsigned long long ty_alloc_bytes(void);
 

@@ -366,6 +366,52 @@ static tally_status save_image(const void *arg, tally_error *error)
     return status;
 }
 
+static int append(void *user, const void *bytes, size_t size)
+{
+    strncat(user, bytes, size);
+    return 0;
+}
+
+static char summary_text[4000];
+
+/* Writes summary_text if it is empty, else compares with it. */
+static tally_status summarize(const void *arg, tally_error *error)
+{
+    char text[sizeof summary_text] = "";
+    tally_input_options options = TALLY_INPUT_OPTIONS_INIT;
+    tally_summary *summary = NULL;
+    options.threads = 1;
+    tally_status status = tally_summary_open(arg, &options, &summary, error);
+    CHECK(!status == !!summary);
+    ty_alloc_fail_after(-1);
+    if (!status) {
+        const tally_summary *one = summary;
+        CHECK(!tally_summary_write(&one, 1, TALLY_FORMAT_JSON, NULL, append,
+                                   *summary_text ? text : summary_text, NULL));
+        CHECK_SAY(!*text || !strcmp(text, summary_text), "%s", text);
+    }
+    tally_summary_destroy(summary);
+    return status;
+}
+
+/* An allocation that fails alone, as one of many bytes may, is no column without words either. */
+static void test_summary(void)
+{
+    char table[4000] = "name,value\n";
+    for (int i = 0; i < 300; i++)
+        sprintf(table + strlen(table), "%c,%d\n", i < 200 ? 'a' : 'b' + i % 20, i);
+    const char *path = help_write("table.csv", table, strlen(table));
+    starve("summary", summarize, path, TALLY_OK);
+    const long before = ty_alloc_count();
+    ty_alloc_fail_after(LONG_MAX);
+    summarize(path, NULL);
+    for (long count = ty_alloc_count() - before, k = 0; k < count; k++) {
+        ty_alloc_fail_once(k);
+        const tally_status status = summarize(path, NULL);
+        CHECK(!status || status == TALLY_ERROR_MEMORY);
+    }
+}
+
 static void test_files(void)
 {
     tally_input_options raw = TALLY_INPUT_OPTIONS_INIT;
@@ -474,6 +520,7 @@ int main(int argc, char **argv)
     test_results(data);
     test_rules(data, bytes);
     test_files();
+    test_summary();
     tally_context_destroy(context);
     free(data);
     return help_end();
