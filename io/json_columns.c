@@ -191,9 +191,9 @@ static tally_status choose_kind(ty_jsonl_state *s, uint32_t c, const tally_input
     uint32_t number;
     ty_jsonl_wish *wish = ty_jsonl_wish_of(s, c, &number);
     const ty_field_kind kind = kind_of(s, c, p, end);
-    if (s->is_whole && kind == TY_FIELD_TEXT)
-        return ty_words_create(TY_SUMMARY_WORDS, &wish->words[number], error);
     const int is_text = kind == TY_FIELD_TEXT || kind == TY_FIELD_BOOLEAN;
+    if (s->is_whole && is_text)
+        return ty_words_create(TY_SUMMARY_WORDS, &wish->words[number], error);
     if (options->words && !s->is_whole && (options->all_words || is_text))
         wish->words[number] = options->words[c];
     wish->is_time[number] =

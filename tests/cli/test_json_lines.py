@@ -172,6 +172,9 @@ def check_booleans(folder):
     check((found["counts"], found["overflow"], found["nan"]) == ([0, 2], 1, 1), f"a boolean among numbers {found}")
     path.write_text('{"b": true}\n{"b": "maybe"}\n{"b": true}\n')
     check(counted(path, "-c", "b")["counts"] == [2, 1], "booleans among words")
+    path.write_text('{"b":true,"n":1}\n{"b":null,"n":2}\n{"b":true,"n":3}\n{"b":false,"n":3}\n')
+    done = subprocess.run((TALLY, path), capture_output=True, text=True)
+    check("2 values: true 66.67%, false 33.33%" in done.stdout, f"booleans at a glance {done.stdout}")
 
 
 def check_glance(folder, random):
