@@ -446,6 +446,10 @@ static tally_status make_even(job *job, uint32_t d, const char *text, const doub
     const tally_input_info *kind = &job->source->kind;
     const int is_boolean = kind->booleans >> d & 1;
     int standard = (int)axes_natural(kind->dtype, kind->is_image, natural);
+    if (is_boolean) { /* in bytes; no other values */
+        standard = 2;
+        natural[0] = 0, natural[1] = 1;
+    }
     int rule = text ? tally_rule_parse(text) : -1;
     uint64_t bins = 0;
     int given = cli_has(job->options, CLI_RANGE);

@@ -297,6 +297,7 @@ static void make_words(tally_input *in, const tally_input_options *options)
             continue;
         w->views[d].words = options->words[d];
         w->views[d].time = tally_input_time(in, d);
+        w->views[d].is_boolean = in->info.booleans >> d & 1;
         w->made |= UINT32_C(1) << d;
     }
     if (w->made)

@@ -34,6 +34,8 @@ static size_t print(const struct ty_number_view *v, tally_dtype dtype, uint64_t 
     const double value = ty_dtype_value(dtype, bits);
     if (v->time)
         ty_time_print_value(value, v->time, text);
+    else if (v->is_boolean)
+        snprintf(text, TY_NUMBER_SIZE, "%s", value ? "true" : "false");
     else if (dtype == TALLY_U64)
         snprintf(text, TY_NUMBER_SIZE, "%" PRIu64, bits);
     else if (dtype == TALLY_I64)

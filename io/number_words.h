@@ -14,6 +14,7 @@ typedef struct ty_number_words {
     struct ty_number_view {
         tally_words *words;
         tally_time time;
+        int is_boolean; /* written as text has them: true and false */
         double *values; /* what is handed out */
         uint64_t room;
         struct ty_number_code *known; /* codes of numbers that were there, by their bits */

@@ -390,6 +390,10 @@ def test_booleans(command, tmp_path):
             assert histogram["counts"] == [3, 5], name
         histogram, = counted(command, tmp_path / name, *column, "--bins", 3, "--range", -1, 2)
         assert histogram["counts"] == [0, 3, 5], name
+        histogram, = counted(command, tmp_path / name, *column, "--bins", 4)
+        assert histogram["counts"] == [3, 0, 0, 5], name
+        shown = subprocess.run((*command, tmp_path / name, *column, "--categories", "--format", "csv"), capture_output=True, text=True)
+        assert [row.split(",")[1:] for row in shown.stdout.split()[1:]] == [["true", "5"], ["false", "3"]], shown
     for name in ("a.parquet", "a.arrow"):
         histogram, = counted(command, tmp_path / name, "--column", "some")
         assert (histogram["counts"], histogram["nan"]) == ([3, 4], 1), name
