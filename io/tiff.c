@@ -178,6 +178,11 @@ static tally_status read_tiles(ty_tiff_state *s, unsigned plane, uint64_t row, t
     for (uint64_t t = 0; t < s->tiles_across; t++) {
         uint32_t tile = ty_libtiff.ComputeTile(p->tiff, (uint32_t)(t * s->tile_width),
                                                (uint32_t)first, 0, (uint16_t)plane);
+        /* Where nothing is packed libtiff reads on, behind a tile's own bytes. */
+        const uint64_t least = s->compression == COMPRESSION_NONE ? (uint64_t)size : 1;
+        const uint64_t bytes = ty_libtiff.GetStrileByteCount(p->tiff, tile);
+        if (!s->words[0] && bytes < least)
+            return ty_tiff_too_short(s, bytes, first, error);
         if (ty_libtiff.ReadEncodedTile(p->tiff, tile, s->tile, size) != size || s->words[0])
             return ty_tiff_failed(s, "a tile cannot be decoded", error);
         for (uint64_t y = 0; y < s->tile_rows; y++)
@@ -199,9 +204,10 @@ static tally_status read_stored_row(ty_tiff_state *s, unsigned plane, uint64_t r
     uint64_t begin = ty_libtiff.GetStrileOffset(p->tiff, strip);
     uint64_t bytes = ty_libtiff.GetStrileByteCount(p->tiff, strip);
     uint64_t offset = row % s->strip_rows * s->plane_row_bytes;
-    if (s->words[0] || bytes < offset + s->plane_row_bytes || begin > (uint64_t)INT64_MAX - bytes)
-        return ty_tiff_failed(s, "a strip is shorter than its rows", error);
-    if (!ty_tiff_read_at(p, begin + offset, into, (tmsize_t)s->plane_row_bytes))
+    if (!s->words[0] && bytes < offset + s->plane_row_bytes)
+        return ty_tiff_too_short(s, bytes, row, error);
+    if (s->words[0] || begin > (uint64_t)INT64_MAX - bytes ||
+        !ty_tiff_read_at(p, begin + offset, into, (tmsize_t)s->plane_row_bytes))
         return ty_tiff_failed(s, "the file ends before the image does", error);
     uint16_t order = FILLORDER_MSB2LSB;
     ty_libtiff.GetFieldDefaulted(p->tiff, TIFFTAG_FILLORDER, &order);
@@ -212,8 +218,7 @@ static tally_status read_stored_row(ty_tiff_state *s, unsigned plane, uint64_t r
     return TALLY_OK;
 }
 
-/* Strips decode in order only; rows before the wanted one in its strip are decoded to be dropped.
- */
+/* Strips decode in order only: rows before the wanted one of its strip are dropped. */
 static tally_status read_strip_row(ty_tiff_state *s, unsigned plane, uint64_t row,
                                    unsigned char *into, tally_error *error)
 {
@@ -495,8 +500,7 @@ static tally_status tiff_read(void *state, tally_view *views, int *done, tally_e
     }
 }
 
-/* New handles: after damage libtiff's remember some of it, and another pass would find other
- * damage, or none. */
+/* New handles: libtiff's remember some damage, and another pass would find other, or none. */
 static tally_status tiff_rewind(void *state, tally_error *error)
 {
     ty_tiff_state *s = state;
@@ -523,9 +527,7 @@ static tally_status find_stored(const void *state, uint64_t byte, uint64_t *at, 
     *at = begin + offset;
     return s->strip_size[strip] < offset + *length || begin > s->in.size ||
                    s->in.size - begin < offset + *length
-               ? ty_error(error, TALLY_ERROR_FORMAT,
-                          "%s: tiff: a strip is shorter than its rows (row %" PRIu64 ")",
-                          ty_stream_name(s->stream), byte / s->plane_row_bytes)
+               ? ty_tiff_too_short(s, s->strip_size[strip], byte / s->plane_row_bytes, error)
                : TALLY_OK;
 }
 

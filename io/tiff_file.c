@@ -118,6 +118,19 @@ tally_status ty_tiff_failed(const ty_tiff_state *s, const char *what, tally_erro
                     s->words[0] ? s->words : what, s->row);
 }
 
+tally_status ty_tiff_too_short(const ty_tiff_state *s, uint64_t bytes, uint64_t row,
+                               tally_error *error)
+{
+    const char *name = ty_stream_name(s->stream), *what = s->tiled ? "tile" : "strip";
+    return bytes ? ty_error(error, TALLY_ERROR_FORMAT,
+                            "%s: tiff: a %s is shorter than its rows (row %" PRIu64 ")", name, what,
+                            row)
+                 : ty_error(error, TALLY_ERROR_UNSUPPORTED,
+                            "%s: a sparse TIFF image, without the %s at row %" PRIu64
+                            ", which is not read; write it whole: gdal_translate FILE out.tif",
+                            name, what, row);
+}
+
 tally_status ty_tiff_unsupported(const ty_tiff_state *s, const char *what, unsigned value,
                                  tally_error *error)
 {

@@ -63,6 +63,9 @@ struct ty_tiff_state {
 
 /* The failure of a row, in libtiff's words if it said something, else `what`. */
 tally_status ty_tiff_failed(const ty_tiff_state *s, const char *what, tally_error *error);
+/* A strip or tile that begins at `row` has only `bytes` bytes; 0: it was left out, as GDAL may. */
+tally_status ty_tiff_too_short(const ty_tiff_state *s, uint64_t bytes, uint64_t row,
+                               tally_error *error);
 tally_status ty_tiff_unsupported(const ty_tiff_state *s, const char *what, unsigned value,
                                  tally_error *error);
 /* libtiff 4.5 crashes when there is no memory for the copy that it makes of a tag. So that this is

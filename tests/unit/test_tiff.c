@@ -230,6 +230,54 @@ static void test_tiff_by_hand(void)
     EXPECT_FAIL(help_write("hand", file, sizeof file), NULL, TALLY_ERROR_UNSUPPORTED, "24 bits");
 }
 
+/* 16 rows of 32, of which the second tile, or all behind the first strip, is left out. */
+static blob make_sparse(int tiled, unsigned packing, int whole)
+{
+    unsigned char bytes[256];
+    const char *path = help_path("sparse");
+    tiff_case k = {8,  1,    1,     PHOTOMETRIC_MINISBLACK, packing, 0, tiled, TALLY_U8, 16,
+                   32, "wl", "grey"};
+    TIFF *t = TIFFOpen(path, k.mode);
+    if (!t)
+        abort();
+    memset(bytes, 7, sizeof bytes);
+    set_fields(t, &k, NULL);
+    if (!tiled)
+        TIFFSetField(t, TIFFTAG_ROWSPERSTRIP, 8);
+    for (uint32_t i = 0; i < 1 + (uint32_t)whole; i++)
+        if ((tiled ? TIFFWriteEncodedTile(t, i, bytes, 256)
+                   : TIFFWriteEncodedStrip(t, i, bytes, 256)) < 0)
+            abort();
+    TIFFClose(t);
+    return help_load(path);
+}
+
+/* What is left out, or short, is not read from elsewhere in the file. */
+static void test_sparse(void)
+{
+    static const unsigned packings[] = {COMPRESSION_NONE, COMPRESSION_ADOBE_DEFLATE};
+    for (int i = 0; i < 4; i++) {
+        blob file = make_sparse(i & 1, packings[i / 2], 0);
+        if (i == 2) /* strips that libtiff decodes */
+            EXPECT_FAIL(help_path("sparse"), NULL, TALLY_ERROR_FORMAT, "strip byte count 0");
+        else
+            EXPECT_FAIL(help_path("sparse"), NULL, TALLY_ERROR_UNSUPPORTED, "a sparse TIFF image");
+        blob_free(&file);
+    }
+    blob file = make_sparse(1, COMPRESSION_NONE, 1);
+    static const unsigned char sizes[] = {0x45, 1, 3, 0, 2, 0, 0, 0, 0, 1, 0, 1};
+    size_t at = 0;
+    while (at + sizeof sizes < file.size && memcmp(file.bytes + at, sizes, sizeof sizes) != 0)
+        at++;
+    if (CHECK(at + sizeof sizes < file.size)) {
+        file.bytes[at + 8] = 255; /* of 256 bytes */
+        file.bytes[at + 9] = 0;
+        EXPECT_FAIL(help_write("short", file.bytes, file.size), NULL, TALLY_ERROR_FORMAT,
+                    "a tile is shorter than its rows (row 0)");
+    }
+    blob_free(&file);
+}
+
 #endif
 
 int main(int argc, char **argv)
@@ -238,6 +286,7 @@ int main(int argc, char **argv)
 #if TALLY_HAVE_TIFF
     test_tiff();
     test_tiff_by_hand();
+    test_sparse();
 #else
     printf("tiff: skipped: not in this build\n");
     EXPECT_FAIL(help_write("x", "II*\0", 4), NULL, TALLY_ERROR_UNSUPPORTED, "libtiff");
