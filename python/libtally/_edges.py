@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """NumPy's `bins` and `range` as edges and an axis of the library."""
 
+import contextlib
 import copy
 import functools
 import operator
@@ -18,6 +19,15 @@ MOST_BINS = 1 << 31  # more are not counted by the library
 
 class Unserved(Exception):
     """The library does not count this; NumPy does."""
+
+
+@contextlib.contextmanager
+def refused(name):
+    """What is unserved is a TypeError of this function, which NumPy has not."""
+    try:
+        yield
+    except Unserved as reason:
+        raise TypeError(f"{name}: {reason} are not counted") from None
 
 
 def check_bins(n):

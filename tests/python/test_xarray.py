@@ -99,6 +99,17 @@ def test_dates(chunks):
         histogram(a, bins=3)
 
 
+def test_what_is_not_counted():
+    from libtally.xarray import histogram
+
+    a = xr.DataArray(np.arange(3.0), dims="i", name="a")
+    for wrong in (a.copy(data=np.array([1, 2, 3], object)), a.copy(data=np.array(list("123")))):
+        with pytest.raises(TypeError, match="are not counted"):
+            histogram(a, bins=np.arange(3.0), weights=wrong)
+    with pytest.raises(TypeError, match="are not counted"):
+        histogram(a.astype(np.longdouble), bins=np.arange(3.0))
+
+
 # Not run: how their functions read `bins` and `range`; that Dask arrays without edges are refused, which
 # are counted here. Fail with theirs too, by the newest xarray: chunks of two lengths for three dimensions.
 SUITES = ["xhistogram.test.test_xarray", "xhistogram.test.test_core", "xhistogram.test.test_chunking"]
