@@ -11,6 +11,7 @@ from . import _arrays, _kept, _statistics
 from . import _cells as cells_
 from . import _library as c
 from ._core import Call, Flows, Weights, total
+from ._edges import refused
 from ._untraced import untraced
 from .functions import digitize
 
@@ -32,11 +33,11 @@ def fill(hist, samples, weight, sample, options):
     grown = _grown(hist, samples, options["where"])
     to = hist if grown is None else hist._on(grown)
     arrays = [axis.take(x) for axis, x in zip(to.axes, samples)]
-    if weight is not None and not any(a.shape for a in arrays):  # weights of samples at one point
-        shape = _arrays.take(weight).shape
-        arrays = [_arrays.of_numpy(np.full(shape, a.on_host())) for a in arrays]
-    if any(a.shape != arrays[0].shape for a in arrays):
-        arrays = _spread(arrays)
+    given = []
+    if not any(a.shape for a in arrays):  # what is given may be of many samples at one point
+        given = [_arrays.take(x) for x in (weight, sample) if x is not None]
+    if any(a.shape != arrays[0].shape for a in [*arrays, *given]):
+        arrays = _spread(arrays, given)
     if cells_.is_mean(hist.storage):
         flows = _add_means(to, arrays, weight, sample, options)
     else:
@@ -58,18 +59,28 @@ def _grown(hist, samples, where):
     return None if all(map(operator.is_, axes, hist.axes)) else axes
 
 
-def _spread(arrays):
-    """Arrays of one shape: numbers are repeated."""
-    shapes = {a.shape for a in arrays if a.shape}
-    if len(shapes) != 1 or any(a.device != arrays[0].device or a.valid is not None for a in arrays):
+def _spread(arrays, given):
+    """Arrays of one shape, that of what is given too: numbers are repeated."""
+    shapes = {a.shape for a in [*arrays, *given] if a.shape}
+    if len(shapes) != 1 or any(a.device != arrays[0].device for a in arrays):
         raise ValueError("the arrays differ in shape")
     shape = shapes.pop()
-    return [a if a.shape else _arrays.of_numpy(np.full(shape, a.on_host())) for a in arrays]
+    return [_repeated(a, shape) for a in arrays]
+
+
+def _repeated(array, shape):
+    """An array as it is; a number, or a null, in this shape."""
+    if array.shape:
+        return array
+    made = _arrays.of_numpy(np.full(shape, array.numbers()))
+    made.valid = None if array.valid is None else np.full(shape, array.valid)
+    return made
 
 
 # ---- counts and sums ----
 
 
+@refused("fill")
 def _add(hist, arrays, weight, options):
     """The numbers of samples in no bin."""
     method, progress = options["method"], options["progress"]
@@ -186,7 +197,7 @@ def _add_means(hist, arrays, weight, sample, options):
     call = Call(None, options["where"])
     given = [_arrays.take(x) for x in (sample, weight) if x is not None]
     shape = arrays[0].shape
-    given = [a if a.shape else _arrays.of_numpy(np.full(shape, a.on_host())) for a in given]
+    given = [_repeated(a, shape) for a in given]
     if any(a.shape != shape for a in given):
         raise ValueError("sample and weight should have the same shape as the samples")
     if any(a.device != c.CPU for a in [*arrays, *given]):
@@ -245,8 +256,8 @@ def _means_counted(hist, arrays, values, mask, threads):
 def _floats(array):
     """An Array on the host as NumPy's, in float64."""
     x = array.numbers()
-    if x.dtype.kind == "c":
-        raise TypeError("means: of real samples and weights, not complex ones")
+    if x.dtype.kind not in "biufO":
+        raise TypeError(f"means: of real numbers, not of {x.dtype}")
     if x.dtype.kind in "iu" and x.dtype.itemsize == 8 and x.size and max(abs(int(x.min())), abs(int(x.max()))) > EXACT:
         raise NotImplementedError("means: integers beyond 2^53: convert them to float64")
     return x.astype(np.float64, copy=False)

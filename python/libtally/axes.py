@@ -514,7 +514,7 @@ class Category(Axis):
 
     def grown_to(self, x, mask):
         values, valid = _arrays.categories(x)
-        values = values[np.broadcast_to(mask if valid is None else mask & valid, values.shape)]
+        values = _chosen(values, mask if valid is None else mask & valid)
         found, first = np.unique(values[values == values], return_index=True)
         found = found[np.argsort(first)]
         fine = found.dtype.kind in "mM" and found.dtype > np.dtype(f"{found.dtype.kind}8[us]")  # finer than Python's
@@ -563,8 +563,13 @@ def _counted(x, mask):
     array = _arrays.take(x)
     if array.device != c.CPU or array.dtype.kind not in "iufb":
         raise NotImplementedError("axes grow by integers and floats in host memory")
-    counted = mask if array.valid is None else mask & array.valid
-    return array.numbers()[np.broadcast_to(counted, array.shape)]
+    return _chosen(array.numbers(), mask if array.valid is None else mask & array.valid)
+
+
+def _chosen(values, mask):
+    """Those where `mask` is True; a number stands for all."""
+    values, mask = np.broadcast_arrays(values, mask)
+    return values[mask]
 
 
 def _turned(axis, x):

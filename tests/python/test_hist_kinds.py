@@ -347,3 +347,41 @@ def test_lists_of_categories(storage):
         h[:, [1]]
     with pytest.raises(ValueError, match="one name"):
         Hist(Regular(1, 0, 1, name="x"), Integer(0, 2, name="x"))
+
+
+def given_for(storage, n):
+    """What goes with n samples."""
+    weighted = storage in ("sum", "weight", "weighted_mean")
+    return {**({"weight": np.arange(1.0, n + 1)} if weighted else {}), **({"sample": np.arange(n)} if storage in MEANS else {})}
+
+
+@pytest.mark.parametrize("storage", ALL)
+@pytest.mark.parametrize("axis", [Regular(3, 0, 3), Regular(3, 0, 3, growth=True), Integer(0, 3, circular=True), Category([1, 2])])
+def test_a_number_for_all(axis, storage):
+    """Beside nulls, where= and a null for all; and one point for all weights and values."""
+    y, mask = np.arange(4) / 4, [True, False, True, True]
+    given = given_for(storage, 4)
+    for rest in (y, np.ma.array(y, mask=[0, 0, 1, 0])):
+        for where in (None, mask):
+            each = Hist(axis, Regular(4, 0, 1), storage=storage).fill(np.full(4, 2), rest, where=where, **given)
+            assert Hist(axis, Regular(4, 0, 1), storage=storage).fill(2, rest, where=where, **given) == each
+            swapped = Hist(Regular(4, 0, 1), axis, storage=storage).fill(rest, 2, where=where, **given)
+            assert swapped.project(1, 0).values(True).tolist() == each.values(True).tolist()
+    nothing = Hist(axis, Regular(4, 0, 1), storage=storage).fill(np.ma.masked, y, **given)
+    assert nothing.empty(flow=True) and nothing.flows.masked == 4
+    if given:
+        assert Hist(axis, storage=storage).fill(2, **given) == Hist(axis, storage=storage).fill([2] * 4, **given)
+        assert Hist(axis, storage=storage).fill(np.ma.masked, **given).empty(flow=True)
+    with pytest.raises(ValueError, match="shape"):
+        Hist(axis, storage="weighted_mean").fill(2, weight=[1, 2], sample=[1, 2, 3])
+
+
+@pytest.mark.parametrize("storage", ["sum", "weight", *MEANS])
+def test_what_is_not_summed(storage):
+    """A TypeError, and nothing has changed."""
+    for wrong in (list("12"), np.array([1, 2], "M8[s]"), [1j, 2]):
+        h = Hist(Regular(2, 0, 1, growth=True), storage=storage)
+        for name in given_for(storage, 1):
+            with pytest.raises(TypeError):
+                h.fill([0.5, 7.0], **{**given_for(storage, 2), name: wrong})
+        assert h == Hist(Regular(2, 0, 1, growth=True), storage=storage)
