@@ -7,11 +7,10 @@
  * - NaN stands for nan, an empty field, "-", and NA, N/A and null in any case.
  * - Dates and times are microseconds since 1970, in columns that hold nothing else (io/dates.h).
  * - Numbers on one line, and nothing else, are samples, unless a column or a region is asked for.
- * - A record must have as many fields as the first; one empty field more, from a delimiter at the
- *   line's end, is let pass.
+ * - A record has as many fields as the first, or one empty one more, from a delimiter at its end.
  * - A last line without an end counts, unless the file has grown since it was opened.
- * - Rows of a region are data rows from 0. Rows outside it must still be whole; their fields need
- * not be numbers, and nothing is read past its end.
+ * - Rows of a region are data rows from 0. Those outside it must be whole; their fields need not be
+ *   numbers, and nothing is read past its end.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -304,7 +303,7 @@ static tally_status text_read(void *state, tally_view *views, int *done, tally_e
 
 /* ---- Opening ---- */
 
-/* Brings s->begin to the first record, whatever the delimiter will be. */
+/* Brings s->begin to the first record, behind a line that names the delimiter. */
 static tally_status find_first(ty_text_state *s, int *found, tally_error *error)
 {
     ty_delimiter delimiter = s->layout.delimiter;
@@ -312,6 +311,11 @@ static tally_status find_first(ty_text_state *s, int *found, tally_error *error)
     tally_status status = start(s, error);
     if (!status)
         status = find_record(s, found, error);
+    const char *p = s->buffer + s->begin, *end = s->buffer + s->end;
+    if (!status && *found && ty_line_names_delimiter(p, end, &s->wish.delimiter)) {
+        end_line(s, ty_line_end(p, end));
+        status = find_record(s, found, error);
+    }
     s->layout.delimiter = delimiter;
     return status;
 }

@@ -112,6 +112,10 @@ typedef struct ty_layout_wish {
     const ty_spelling *spelling; /* as for ty_field_read */
 } ty_layout_wish;
 
+/* Whether a text's first line is "sep=;" or the like, as spreadsheets read it; *delimiter, if 0,
+ * becomes that. */
+int ty_line_names_delimiter(const char *p, const char *end, ty_delimiter *delimiter);
+
 /* `ended` says that nothing follows the `size` bytes. Fails only when memory is out. */
 tally_status ty_layout_detect(const char *text, size_t size, int ended, const ty_layout_wish *wish,
                               ty_layout *layout, tally_error *error);

@@ -172,6 +172,15 @@ static ty_survey survey_text(ty_delimiter delimiter, const ty_spelling *spelling
     return survey;
 }
 
+int ty_line_names_delimiter(const char *p, const char *end, ty_delimiter *delimiter)
+{
+    const char *stop = ty_line_end(p, end);
+    if (stop - p != 5 || memcmp(p, "sep=", 4) != 0 || !memchr(",;|\t", p[4], 4))
+        return 0;
+    *delimiter = *delimiter ? *delimiter : p[4];
+    return 1;
+}
+
 /* Whether some column begins with text and goes on with numbers, or with nothing but true and
  * false; or the first record's numbers, and no other's, are years in a row. A first record that is
  * all text is a header wherever a number follows at all: as data no column of it could be read. */

@@ -140,6 +140,9 @@ static void test_layouts(void)
     EXPECT("1,a;b\n", "1", 1.0);
     EXPECT("1;a;b;c;3,5\n2;c;d;c;4,5\n", "1", 1.0, 2.0); /* commas in numbers */
     EXPECT("1|a|b|c|3,500\n", "1", 1.0);
+    EXPECT("sep=;\r\na;b,c\r\n1;2\r\n", "b,c", 2.0);
+    EXPECT("\xef\xbb\xbfsep=,\n1,2;3\n4,5;6\n", "1", 1.0, 4.0);
+    EXPECT("sep=;x\n1;2\n", "sep=", 1.0);
     EXPECT("1;1.234,5\n2;2.345,6\n", "1", 1.0, 2.0);
     EXPECT("n;a;b;c;p, EUR\n1;a;b;c;3,5\n2;a;b;c;3,7\n", "n", 1.0, 2.0);
     EXPECT("1;a;a;b,3\n2;a;a;b,3\n2;c;c;4,5\n", "2", 3.0, 3.0, 5.0);
@@ -168,6 +171,8 @@ static void test_messages(void)
     REFUSE("\xef\xbb\xbf", NULL, "a.csv: empty: no numbers");
     REFUSE("1\n2\nabc\n", NULL, "a.csv:3:1: expected a number, found 'abc'" MISSING);
     REFUSE("1\n#REF!\n", NULL, "a.csv:2:1: expected a number, found '#REF!'" MISSING);
+    REFUSE("sep=;\n1;2\nx;3\n", "1", "a.csv:3:1: expected a number, found 'x'" MISSING);
+    REFUSE("sep=;\n", NULL, "a.csv: empty: no numbers");
     REFUSE("abc", NULL, "a.csv:1:1: expected a number, found 'abc'" MISSING);
     REFUSE("price\nabc\n1\n", NULL, "a.csv:2:1: expected a number, found 'abc'" MISSING);
     REFUSE("n,price\nx,y\nz,1\n", "price", "a.csv:2:3: expected a number, found 'y'" MISSING);
