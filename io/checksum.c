@@ -48,6 +48,11 @@ static uint32_t checksum_of(const unsigned char *bytes, size_t size)
     return value;
 }
 
+int ty_checksum_is(const void *bytes, size_t size, uint32_t wanted)
+{
+    return (!TALLY_HAVE_ISAL && !TALLY_HAVE_ZLIB) || checksum_of(bytes, size) == wanted;
+}
+
 /* Polynomials modulo that of CRC-32, with the factor of x^0 in bit 31. */
 static uint32_t multiply(uint32_t a, uint32_t b)
 {

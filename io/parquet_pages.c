@@ -16,6 +16,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "io/checksum.h"
 #include "io/parquet.h"
 #include "io/rows.h"
 #include "io/seekable.h"
@@ -30,6 +31,8 @@ typedef struct ty_pq_page {
     int encoding, levels_encoding;
     uint64_t levels_bytes, repetition_bytes; /* of version 2 */
     int is_packed;
+    int has_checksum;
+    uint32_t checksum; /* of the bytes as stored */
 } ty_pq_page;
 
 static tally_status damaged(const ty_pq_cursor *c, const char *what, tally_error *error)
@@ -121,9 +124,12 @@ static void read_header_fields(ty_thrift *t, ty_pq_page *page)
             page->unpacked = ty_thrift_size(t, type);
         else if (field == 3)
             page->packed = ty_thrift_size(t, type);
-        else if ((field == 5 && page->type == TY_PQ_DATA_PAGE) ||
-                 (field == 7 && page->type == TY_PQ_DICTIONARY_PAGE) ||
-                 (field == 8 && page->type == TY_PQ_DATA_PAGE_V2))
+        else if (field == 4) {
+            page->checksum = (uint32_t)ty_thrift_integer(t, type);
+            page->has_checksum = 1;
+        } else if ((field == 5 && page->type == TY_PQ_DATA_PAGE) ||
+                   (field == 7 && page->type == TY_PQ_DICTIONARY_PAGE) ||
+                   (field == 8 && page->type == TY_PQ_DATA_PAGE_V2))
             read_page_fields(t, page);
         else
             ty_thrift_skip(t, type);
@@ -250,6 +256,8 @@ static tally_status read_body(ty_pq_cursor *c, const ty_pq_page *page, uint64_t 
     tally_status status = look(c, c->next, page->packed, &stored, error);
     if (status)
         return status;
+    if (page->has_checksum && !ty_checksum_is(stored, (size_t)page->packed, page->checksum))
+        return damaged(c, "its checksum", error);
     if (plain > page->packed || plain > page->unpacked)
         return damaged(c, "its levels are longer than the page", error);
     if (c->chunk->codec == TY_PQ_NONE || !page->is_packed) {

@@ -376,6 +376,21 @@ def test_what_is_refused(command, tmp_path):
         refused("cut.parquet", "--column", "x", file=cut)
 
 
+def test_checksums(command, tmp_path):
+    """Of every page, as it is stored: a bit that is wrong is found, also where it makes another number."""
+    path, bad = tmp_path / "sums.parquet", tmp_path / "bad.parquet"
+    x = np.random.default_rng(1).integers(0, 90, 3000)
+    for how in ({}, {"data_page_version": "2.0"}, {"use_dictionary": False}, {"compression": "none", "use_dictionary": False}):
+        pq.write_table(pa.table({"x": x}), path, write_page_checksum=True, data_page_size=999, **how)
+        histogram, = counted(command, path, "--bins", 9, "--range", 0, 90)
+        assert histogram["counts"] == np.histogram(x, 9, (0, 90))[0].tolist(), how
+        damaged = bytearray(path.read_bytes())
+        damaged[pq.read_metadata(path).row_group(0).column(0).data_page_offset + 600] ^= 1
+        bad.write_bytes(damaged)
+        done = subprocess.run((*command, bad, "--bins", "9", "--range", "0", "90"), capture_output=True, text=True)
+        assert done.returncode == 1 and "is damaged: its checksum" in done.stderr, (how, done.stderr)
+
+
 def test_booleans(command, tmp_path):
     """A bin each, unless bins are asked for; of Arrow and NumPy's arrays, too."""
     feather = pytest.importorskip("pyarrow.feather")
