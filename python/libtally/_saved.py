@@ -31,7 +31,7 @@ def save(hist, path):
         squares=hist.squares is not None,
     )  # fmt: skip
     result = ctypes.c_void_p()
-    names = (ctypes.c_char_p * 1)(hist.name.encode())
+    names = (ctypes.c_char_p * 1)(_text(hist.name).encode())
     c.result_create(plan.pointer, 1, names, ctypes.byref(result))
     try:
         output = c.result_output(result)
@@ -76,7 +76,7 @@ def _member(hist):
     """What the saved form has no word for."""
     axes = []
     for axis in hist.axes:
-        described = {"name": axis.name, "label": axis.label}
+        described = {"name": _text(axis.name), "label": _text(axis.label)}
         if isinstance(axis, Category):
             described["categories"] = [_plain(value) for value in axis.categories]
         if axis.growth:
@@ -85,7 +85,7 @@ def _member(hist):
             described["circular"] = True
         axes.append(described)
     cells = hist._cells
-    member = {"axes": axes, "flow": _written(cells.sums[_outer(cells.sums)])}
+    member = {"label": _text(hist.label), "axes": axes, "flow": _written(cells.sums[_outer(cells.sums)])}
     if cells.squares is not None:
         member["flow_squared"] = _written(cells.squares[_outer(cells.sums)])
     if cells.means is not None:
@@ -93,10 +93,20 @@ def _member(hist):
     return member
 
 
+def _text(text):
+    """A name or the like, which `load` can read."""
+    if "\0" in text:
+        raise ValueError(f"save: {text!r} holds the character U+0000")
+    text.encode()  # an error of its own for half a pair of surrogates
+    return text
+
+
 def _plain(value):
     """A category as JSON has it."""
     value = value.item() if isinstance(value, np.generic) else value
-    if type(value) not in (str, int, float) or value in (np.inf, -np.inf):
+    if type(value) is str:
+        return _text(value)
+    if type(value) not in (int, float) or value in (np.inf, -np.inf):
         raise NotImplementedError(f"save: categories are texts and finite numbers, not {value!r}")
     return value
 
@@ -181,6 +191,7 @@ def _complete(hist, member, sums, path):
     if len(member["axes"]) != hist.ndim:
         raise ValueError(f"{len(member['axes'])} axes")
     hist.axes = type(hist.axes)(map(_named, hist.axes, member["axes"]))
+    hist.label = str(member.get("label", ""))
     if "means" in member:
         hist.storage = "mean" if hist.storage == "count" else "weighted_mean"
         shape = hist._cells.sums.shape
