@@ -88,7 +88,7 @@ class Axis:
     Attributes
     ----------
     edges : array of float64
-        One more than bins, increasing.
+        One more than bins, increasing; it cannot be written to.
     name, label : str
         What to call it, and what a plot writes beside it.
     growth : bool
@@ -105,12 +105,14 @@ class Axis:
     is_plain = True  # `take` gives the samples as they are
 
     def __init__(self, axis, edges, name, label):
-        self.axis, self.edges = axis, edges
-        self.name, self.label = name, label
-        self._wide = None
+        self.__setstate__({"axis": axis, "edges": edges, "name": name, "label": label, "_wide": None})
 
     def __getstate__(self):
         return {**self.__dict__, "_wide": None}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self.edges.flags.writeable = False  # what the library counts by would not follow
 
     def __array_function__(self, function, types, arguments, keywords):
         """NumPy's histogram functions are this package's where `bins=` is an axis."""
@@ -314,7 +316,7 @@ class Regular(Axis):
         if not (np.diff(edges) > 0).all():
             raise ValueError(f"bins of width {edges[1] - edges[0]:g} cannot be told apart from {edges[0]:g} to {edges[-1]:g}")
         made = copy.copy(self)
-        made._wide, made.theirs, made.begin, made.edges = None, None, int(begin), edges
+        made.__setstate__({"_wide": None, "theirs": None, "begin": int(begin), "edges": edges})
         made.axis = _count.Axis(c.EVEN, end - begin, lo=float(edges[0]), hi=float(edges[-1]), last=c.LAST_OPEN)
         if not np.array_equal(made.axis.edges_get(), edges):
             made.axis = _count.Axis(c.EDGES, end - begin, edges=edges, last=c.LAST_OPEN)

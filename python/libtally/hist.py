@@ -83,7 +83,8 @@ class Hist(Arithmetic):
         names = [axis.name for axis in axes if axis.name]
         if len(set(names)) < len(names):
             raise ValueError(f"Hist: axes have one name: {names}")
-        self.axes, self.storage, self.device = Axes(axes), storage_named(storage), device
+        self.axes = Axes(map(copy.copy, axes))  # whose names and labels are this one's
+        self.storage, self.device = storage_named(storage), device
         self.name, self.label = name, label
         self.reset()
 

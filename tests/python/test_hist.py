@@ -390,3 +390,39 @@ def test_from_boost(storage):
     assert named.axes.name == ("x",) and named.flows.over == 1 and named.axes[0].label == "length"
     with pytest.raises(NotImplementedError, match="uneven edges do not grow"):
         tally.Hist.from_boost(bh.Histogram(bh.axis.Variable([0, 1], growth=True)))
+
+
+def test_axes_are_a_histograms_own():
+    """Names and labels of one axis given to two, or kept by a projection; edges that would not be followed."""
+    axis = tally.Regular(4, 0, 1)
+    one, other = tally.Hist(axis, tally.Integer(0, 3)), tally.Hist(axis)
+    part, bins = one.project(0), one[1:, :]
+    part.axes[0].label = bins.axes[1].label = other.axes[0].name = "mine"
+    assert {*one.axes.label, *one.axes.name, axis.name, axis.label} == {""}
+    grown = tally.Hist(tally.Regular(2, 0, 1, growth=True), tally.Category([], growth=True)).fill(3.5, "a")
+    for h in (one, grown, grown.copy(), pickle.loads(pickle.dumps(one)), part):
+        for a in h.axes:
+            with pytest.raises(ValueError, match="read-only"):
+                a.edges[0] = -1
+    assert one.to_numpy()[1].flags.writeable
+
+
+def test_texts_that_are_saved(tmp_path):
+    """All of them come back, or none is written."""
+    def named(text):
+        axes = tally.Regular(2, 0, 1, name=text), tally.Regular(2, 0, 1, label=text), tally.Category([text, "?"])
+        return tally.Hist(*axes, name=text, label=text).fill(0.2, 0.3, "?")
+
+    path = tmp_path / "h.json"
+    for text in ("a\\u0000", 'é"\\/\n', "\x01\x7f", "\U0001f600"):
+        h = named(text)
+        h.save(path)
+        back = tally.Hist.load(path)
+        assert back == h and (back.name, back.label) == (text, text)
+        assert (back.axes.name, back.axes.label) == (h.axes.name, h.axes.label)
+    path.unlink()
+    for text in ("a\0b", "\ud800"):
+        for part in (named(text), named(text)[..., 1], named(text)[0, 0, :], named(text)[0, :, 1], named(text)[:, 0, 1]):
+            with pytest.raises(ValueError):
+                part.save(path)
+    assert not path.exists()
