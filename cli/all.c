@@ -130,7 +130,9 @@ int cli_all_columns(const cli_options *options, const char *path, char ***names,
             code = add(names, count, name);
     }
     if (!code && !*count)
-        code = cli_fail("%s: no column is counted by these bins", cli_shown(path));
+        code = cli_fail(options->word->bit == CLI_RUN ? "%s: no column is counted by these bins"
+                                                      : "%s: no column of numbers or times",
+                        cli_shown(path));
     cli_split_free(listed, known);
     return code;
 }

@@ -416,8 +416,9 @@ static tally_status make_calendar(job *job, uint32_t d, cli_calendar calendar, c
     const int found = !cli_has(job->options, CLI_RANGE);
     if (!unit)
         return cli_error(error, TALLY_ERROR_DATA,
-                         "%s: --%s of a calendar unit: the column has no dates and times", path,
-                         name);
+                         "%s: --%s of a calendar unit: the column has no dates and times, in text "
+                         "ISO 8601's such as 2026-11-23 10:00",
+                         path, name);
     if (found) {
         tally_status status = need_stats(job, error);
         if (status)

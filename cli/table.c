@@ -61,8 +61,9 @@ const cli_option cli_option_table[] = {
     {CLI_OFFSET, "offset", 0, CLI_UINT, 1, "BYTES", READING, "Input", NULL, 0, ANY, 0,
      "raw: skip so many bytes first"},
     {CLI_COLUMN, "column", 'c', CLI_TEXT, 1, "NAME|N", READING, "Input", NULL, 0, 0, 1,
-     "table: the column by its heading or its number from 1; two or more, repeated or as a,b, make "
-     "a joint histogram; all: each column by itself, as --separate has them"},
+     "table: the column by its heading (a comma in it as \\,) or its number from 1; two or more, "
+     "repeated or as a,b, make a joint histogram; all: each column by itself, as --separate has "
+     "them"},
     {CLI_DELIMITER, "delimiter", 0, CLI_TEXT, 1, "CHAR", READING, "Input", "tab space", 0, 0, 0,
      "text: what is between fields; tab, space (any run of white space) or a character"},
     {CLI_HEADER, "header", 0, CLI_CHOICE, 1, "yes|no", READING, "Input", "yes no", 0, 0, 0,

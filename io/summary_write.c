@@ -62,7 +62,7 @@ static double value_of(const ty_summary_column *c, int f)
 
 static const char *type_of(const ty_summary_column *c)
 {
-    if (c->why)
+    if (c->why || (!c->is_words && !c->numbers.count && c->numbers.odd))
         return "-";
     return c->is_words                ? "words"
            : c->time                  ? "time"

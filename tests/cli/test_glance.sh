@@ -81,6 +81,9 @@ expect 0 '' -- "$TALLY" comma.csv
 output '^euro +words +0 +3 values: 3,5 50.00%'
 expect 0 '' -- "$TALLY" comma.csv --decimal , --thousands .
 output '^euro +number +0 +3.5 '
+printf '{"a":[1],"n":1}\n{"a":[2,3],"n":2}\n' >array.jsonl
+expect 0 '' -- "$TALLY" array.jsonl
+output '^a +- +0 *$'
 # Too many different words: said, not listed.
 seq 200000 | sed 's/.*/w&,1/' | sed '1i word,n' >many.csv
 expect 0 '' -- "$TALLY" many.csv

@@ -92,6 +92,7 @@ printf 'k,w\na,x\nb,y\n' >by.csv
 expect 1 "by.csv:2:3: expected a number, found 'x'; --na takes" -- "$TALLY" by.csv -c w --by k
 expect 1 "by.csv:2:3: expected a number, found 'x'; --na takes" -- "$TALLY" by.csv -c k --categories --of w
 expect 1 "by.csv:2:1: expected a number, found 'a'; --na takes" -- "$TALLY" quantiles by.csv -c k
+expect 1 '^tally: by.csv: no column of numbers or times$' -- "$TALLY" quantiles by.csv
 expect 0 '' -- "$TALLY" late.csv -c v --categories --top 1
 output '^200 other values +200 '
 output '^1 +1 '
