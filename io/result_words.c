@@ -193,7 +193,7 @@ static void add_to_entry(entry *e, unsigned char *filled, const tally_result *r,
         e->count = ty_add_sticky(e->count, count);
     } else {
         const double sum = ty_result_value(r, 0, cell);
-        *filled |= sum != 0;
+        *filled |= sum != 0 || (r->squares && r->squares[cell] != 0);
         e->sum += sum;
     }
 }

@@ -49,6 +49,9 @@ for threads in 1 3; do
 done
 "$TALLY" 2.csv 0.csv 1.csv -c word --na gone -o back.json && same back.json
 "$TALLY" $all -c word --na gone -w :n -o sums.json && same sums.json sums
+# Of weights that cancel the squares stay with their word.
+printf 'w,v\na,5\nb,2\nb,-2\n' >cancel.csv
+equal $'w,a,5,25\nw,b,0,8' "$("$TALLY" cancel.csv -c w -w :v --sum-squares --no-header -f csv)" "weights that cancel"
 # Nine files are counted side by side; a pipe; three saved results added.
 "$TALLY" $all $all $all -c word --na gone -j 4 -o nine.json
 python3 -c '
