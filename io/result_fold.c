@@ -63,6 +63,10 @@ static tally_status add_cell(const fold *f, uint64_t from, uint64_t to, tally_er
     }
     if (f->into->squares)
         f->into->squares[to] += f->from->squares[from];
+    if (f->into->wide) {
+        tally_wide_add(f->into->wide + to, f->from->wide + from, 1);
+        return TALLY_OK;
+    }
     if (f->into->kind == TALLY_RESULT_COUNTS)
         return add_count(f, to, ((const uint64_t *)f->from->counts)[from], error);
     if (f->into->kind == TALLY_RESULT_SUMS_F64) {
@@ -124,6 +128,8 @@ static void copy_flows(const fold *f)
                histograms * 4 * TY_PROFILE_FIELDS * sizeof(double));
     if (f->from->flow_sums)
         memcpy(f->into->flow_sums, f->from->flow_sums, histograms * 4 * sizeof(double));
+    if (f->from->wide)
+        memcpy(f->into->wide_flows, f->from->wide_flows, histograms * 4 * sizeof(tally_wide));
 }
 
 /* A result of `shape`, whose axes are set, for what is in `from`. */
@@ -133,6 +139,7 @@ static tally_status begin(fold *f, const tally_result *from, ty_result_shape *sh
     shape->kind = from->kind;
     shape->squares = from->squares != NULL;
     shape->flow_sums = from->flow_sums != NULL;
+    shape->weight_limit = from->weight_limit;
     shape->histograms = from->histograms;
     shape->names = (const char *const *)from->names;
     shape->column = from->column;

@@ -205,6 +205,7 @@ static entry *entries_make(const tally_result *r, uint32_t axis, unsigned char *
     const uint64_t bins = r->axes[axis].bins, cells = r->histograms * r->bins;
     uint64_t stride = 1;
     entry *entries = ty_large((size_t)bins * sizeof *entries);
+    ty_result_settle(r);
     for (uint32_t d = axis + 1; d < r->dimensions; d++)
         stride *= r->axes[d].bins;
     for (uint64_t b = 0; entries && b < bins; b++)

@@ -49,6 +49,16 @@ for threads in 1 3; do
 done
 "$TALLY" 2.csv 0.csv 1.csv -c word --na gone -o back.json && same back.json
 "$TALLY" $all -c word --na gone -w :n -o sums.json && same sums.json sums
+# With a limit the sums stay in its units, also where parts with other words are merged.
+"$TALLY" $all -c word --na gone -w :n --weight-limit 8 -o limited.json && same limited.json sums
+for f in 0 1 2; do "$TALLY" $f.csv -c word --na gone -w :n --weight-limit 8 -o part$f.json; done
+"$TALLY" merge part2.json part0.json part1.json -o merged.json && same merged.json sums
+python3 -c '
+import json
+a, b = json.load(open("limited.json")), json.load(open("merged.json"))
+assert a["weight_limit"] == b["weight_limit"] == 8
+for key in ("units", "flow_units"):
+    assert a["histograms"][0][key] == b["histograms"][0][key], key' || fail "words with a limit"
 # Of weights that cancel the squares stay with their word.
 printf 'w,v\na,5\nb,2\nb,-2\n' >cancel.csv
 equal $'w,a,5,25\nw,b,0,8' "$("$TALLY" cancel.csv -c w -w :v --sum-squares --no-header -f csv)" "weights that cancel"
