@@ -36,13 +36,20 @@ static int add_path(cli_options *options, const char *folder, const char *name)
     return CLI_OK;
 }
 
+/* Hidden files, and what Spark, Dask and the like put beside the data: marks and descriptions. */
+static int is_beside(const char *name)
+{
+    return name[0] == '.' || !strcmp(name, "_SUCCESS") || !strcmp(name, "_metadata") ||
+           !strcmp(name, "_common_metadata");
+}
+
 static int add_folder(cli_options *options, const char *path)
 {
     const size_t before = options->operand_count;
     DIR *folder = opendir(path);
     int code = folder ? CLI_OK : cli_fail("%s: cannot be opened: %s", path, strerror(errno));
     for (const struct dirent *entry; !code && (entry = readdir(folder));)
-        if (entry->d_name[0] != '.')
+        if (!is_beside(entry->d_name))
             code = add_path(options, path, entry->d_name);
     if (folder)
         closedir(folder);

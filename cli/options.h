@@ -173,7 +173,8 @@ int cli_options_parse(int argc, char **argv, cli_options *options);
 void cli_options_release(cli_options *options);
 
 /* folder.c: each operand that is a folder becomes the files in it, in the order of their names'
- * bytes: not those that begin with a dot, nor other folders. CLI_FAILED after a message. */
+ * bytes: not hidden ones, marks that other programs leave, nor other folders. CLI_FAILED after a
+ * message. */
 int cli_folders_expand(cli_options *options);
 
 int cli_has(const cli_options *options, cli_id id);

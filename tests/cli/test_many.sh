@@ -17,7 +17,8 @@ for i in range(120):
     open(f"set/{i:03}.raw", "wb").write(data)
     for b in data:
         counts[b] += 1
-open("set/.hidden", "w").write("x")
+for beside in (".hidden", "_SUCCESS", "_metadata", "_common_metadata"):
+    open(f"set/{beside}", "w").write("x")
 open("set/inner/other", "w").write("x")
 json.dump(counts, open("want", "w"))
 PY
