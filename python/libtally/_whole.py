@@ -94,17 +94,20 @@ def _counted(x, weights, minlength, **more):
     bytes_ = array.dtype.kind in "ub" and array.dtype.itemsize == 1 and not w.given and call.out is None
     n = max(least, 256) if bytes_ and array.size else _length(call, array, least)
     w.result = np.dtype(float) if w.given and array.size else np.dtype(np.intp)
-    if not n or (call.plain and not array.size):
+    if call.plain and not (n and array.size):
         return call.home.result(call.home.zeros((n,), w.result))
     reduced = normal_axes(call.axis, len(array.shape))
     try:
         _edges.check_bins(n)
-        bins = _edges.Bins(range(n + 1), _count.Axis(c.INTEGER, n, last=c.LAST_OPEN))
+        wide = max(n, 1)  # the library has no axis without bins
+        bins = _edges.Bins(range(wide + 1), _count.Axis(c.INTEGER, wide, last=c.LAST_OPEN))
         counts, _, *rest = answer_of(call, [array], [bins], w, labels, False, reduced)
     except Unserved as reason:
         return theirs("bincount", call, reason, x, weights, minlength)
     if bytes_ and least < n:
         counts = _trimmed(call, counts, least)
+    elif not n:
+        counts = counts[..., :0] + 0
     return (counts, *rest) if rest else counts
 
 

@@ -81,6 +81,21 @@ def test_groups_of_nothing(by):
     assert counts.shape == (0, 3, 3) and len(groups) == 0
 
 
+def test_bincount_of_nothing_counted():
+    """No bins, in the shape and with the further answers that were asked for."""
+    x, no = np.array([[1, 2, 3]]), np.zeros((1, 3), bool)
+    assert tally.bincount(x, axis=1, where=no).shape == (1, 0) and tally.bincount(x, axis=0, where=no).shape == (3, 0)
+    assert tally.bincount(x[:, :0], axis=1).shape == (1, 0)
+    counts, groups, flows = tally.bincount(x[0], where=no[0], by=["a", "b", "a"], flow="count")
+    assert counts.shape == (2, 0) and groups.tolist() == ["a", "b"] and flows == (0, 0, 0, 3)
+    counts, groups = tally.bincount(x[0], [1.0, 2, 3], where=no[0], by=[5, 5, 5])
+    assert counts.shape == (1, 0) and counts.dtype == float
+    counts, groups = tally.bincount(x[0, :0], by=[])
+    assert counts.shape == (0, 0) and not len(groups)
+    with pytest.raises(ValueError, match="out"):
+        tally.bincount(x[0], where=no[0], out=np.zeros(4, int))
+
+
 @pytest.mark.parametrize(
     "name, arguments",
     [
