@@ -150,9 +150,10 @@ void ty_integer_note_rounded(unsigned *rounded, const char *p, const char *end, 
 int ty_integer_is_wide(const char *p, const char *end, int *is_integer);
 
 /* Sets kinds[i] of each column by its first records, of a layout that was told: TY_FIELD_TIME if
- * there are dates and nothing else, TY_FIELD_BOOLEAN likewise, TY_FIELD_COMMA if most are such,
- * TY_FIELD_TEXT if there is text and no number, TY_FIELD_INTEGER if there are 64-bit integers, some
- * beyond 2^53, and else missing values, TY_FIELD_NUMBER. `text` begins behind the headings. */
+ * there are dates and nothing else, TY_FIELD_BOOLEAN likewise, TY_FIELD_TEXT if there is text and
+ * no number, TY_FIELD_COMMA if most are such or text, TY_FIELD_INTEGER if there are 64-bit
+ * integers, some beyond 2^53, and else missing values, TY_FIELD_NUMBER. `text` begins behind the
+ * headings. */
 tally_status ty_layout_kinds(const ty_layout *layout, const ty_spelling *spelling, const char *text,
                              size_t size, int ended, uint8_t *kinds, tally_error *error);
 

@@ -340,10 +340,10 @@ tally_status ty_layout_kinds(const ty_layout *layout, const ty_spelling *spellin
     }
     for (uint32_t i = 0; i < layout->columns; i++) {
         const ty_column_survey *c = columns + i;
-        kinds[i] = (uint8_t)(2 * c->commas > c->numbers + c->texts                ? TY_FIELD_COMMA
-                             : !c->texts && c->times && c->times == c->numbers    ? TY_FIELD_TIME
+        kinds[i] = (uint8_t)(!c->texts && c->times && c->times == c->numbers      ? TY_FIELD_TIME
                              : c->texts && c->texts == c->booleans && !c->numbers ? TY_FIELD_BOOLEAN
                              : c->numbers == c->times && c->texts                 ? TY_FIELD_TEXT
+                             : c->commas + c->texts > c->numbers - c->commas      ? TY_FIELD_COMMA
                              : c->has_wide && !c->has_others                      ? TY_FIELD_INTEGER
                                                              : TY_FIELD_NUMBER);
     }

@@ -81,6 +81,9 @@ expect 0 '' -- "$TALLY" comma.csv
 output '^euro +words +0 +3 values: 3,5 50.00%'
 expect 0 '' -- "$TALLY" comma.csv --decimal , --thousands .
 output '^euro +number +0 +3.5 '
+printf 'icd,n\nE10,1\n007,2\nE11,3\nE10,4\n' >codes.csv
+expect 0 '' -- "$TALLY" codes.csv
+output '^icd +words +0 +3 values: E10 50.00%'
 printf '{"a":[1],"n":1}\n{"a":[2,3],"n":2}\n' >array.jsonl
 expect 0 '' -- "$TALLY" array.jsonl
 output '^a +- +0 *$'
