@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "../common/printable.h"
@@ -132,12 +133,11 @@ static int is_picture(tally_format format)
 static int has_ending(const char *path, const char *ending)
 {
     const char *dot = strrchr(path, '.');
-    return dot && !strchr(dot, '/') && strcmp(dot, ending) == 0;
+    return dot && !strchr(dot, '/') && strcasecmp(dot, ending) == 0;
 }
 
-/* -1 for an ending that names no format; -2 for one that promises a picture we do not draw, -3 a
- * spreadsheet. */
-static int format_of(const char *path)
+/* -1 for an ending that names no format; *advice: for one that promises what is not written. */
+static int format_of(const char *path, const char **advice)
 {
     static const struct {
         const char *ending;
@@ -146,32 +146,33 @@ static int format_of(const char *path)
                    {".csv", TALLY_FORMAT_CSV},
                    {".npy", TALLY_FORMAT_NPY},
                    {".png", TALLY_FORMAT_PNG},
-                   {".svg", TALLY_FORMAT_SVG},
-                   {".jpg", -2},
-                   {".jpeg", -2},
-                   {".gif", -2},
-                   {".tif", -2},
-                   {".tiff", -2},
-                   {".bmp", -2},
-                   {".webp", -2},
-                   {".pdf", -2},
-                   {".xlsx", -3},
-                   {".xls", -3},
-                   {".ods", -3}};
+                   {".svg", TALLY_FORMAT_SVG}};
+    static const struct {
+        const char *endings[8], *advice;
+    } others[] = {
+        {{".jpg", ".jpeg", ".gif", ".tif", ".tiff", ".bmp", ".webp", ".pdf"},
+         "pictures are .png or .svg"},
+        {{".xlsx", ".xls", ".ods", ".tsv"}, "spreadsheets read .csv"},
+        {{".gz", ".zst", ".xz", ".bz2"}, "nothing is compressed; -f json -o - | gzip writes that"}};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (has_ending(path, endings[i].ending))
             return endings[i].format;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        for (size_t k = 0; k < 8 && others[i].endings[k]; k++)
+            if (has_ending(path, others[i].endings[k]))
+                *advice = others[i].advice;
     return -1;
 }
 
 static int choose_format(const cli_options *options, int picture, cli_target *target)
 {
     const char *named = cli_text(options, CLI_FORMAT, NULL);
-    int format = named ? tally_format_parse(named) : target->path ? format_of(target->path) : -1;
-    if (!named && format == -3)
-        return cli_usage(options->word, "-o %s: spreadsheets read .csv", target->path);
-    if (!named && format == -2)
-        return cli_usage(options->word, "-o %s: pictures are .png or .svg", target->path);
+    const char *advice = NULL;
+    const int format = named          ? tally_format_parse(named)
+                       : target->path ? format_of(target->path, &advice)
+                                      : -1;
+    if (advice)
+        return cli_usage(options->word, "-o %s: %s", target->path, advice);
     if (picture && format < 0)
         return cli_usage(options->word, "say where the picture goes: -o FILE.png or -o FILE.svg");
     if (picture && !is_picture((tally_format)format))

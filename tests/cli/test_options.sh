@@ -112,6 +112,8 @@ wrong '--device gpu: auto, cpu' -- "$TALLY" --device gpu n.txt
 wrong '--device cuda:x' -- "$TALLY" --device cuda:x n.txt
 wrong 'no method is named .quickest' -- "$TALLY" --method quickest n.txt
 wrong "pictures are .png or .svg" -- "$TALLY" n.txt -o x.jpg
+wrong "nothing is compressed; -f json" -- "$TALLY" n.txt -o x.json.gz
+wrong "spreadsheets read .csv" -- "$TALLY" n.txt -o x.TSV
 wrong '--title is for pictures' -- "$TALLY" n.txt --title T
 wrong '--max-rows is for tables' -- "$TALLY" n.txt --max-rows 3 -o x.csv
 wrong 'can be read once' -- "$TALLY" --mask - -
