@@ -135,7 +135,7 @@ def load(cls, path, index):
     name = os.fsencode(path)
     c.result_parse(text, len(text), name, index, ctypes.byref(result))
     try:
-        found = _taken(cls, result)
+        found = _taken(cls, result, b'"others":' in text)
         known = [_flow_sums(hist, result, h) for h, hist in enumerate(found)]
     finally:
         c.result_destroy(result)
@@ -232,10 +232,10 @@ def _growing(axis, described):
     return made
 
 
-def _taken(cls, result):
+def _taken(cls, result, others):
     info = c.ResultInfo()
     c.result_info_get(result, ctypes.byref(info))
-    axes = [_axis(c.result_axis(result, d).contents) for d in range(info.dimensions)]
+    axes = [_words(result, d, others) or _axis(c.result_axis(result, d).contents) for d in range(info.dimensions)]
     storage = ("count", "sum", "sum")[info.kind] if not info.has_squares else "weight"
     column = c.profile_column(result)
     if column is not None:
@@ -269,6 +269,15 @@ def _fill_means(cells, bins, flows):
 def _copied(pointer, dtype, shape):
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     return np.frombuffer(ctypes.string_at(pointer, size), dtype).reshape(shape)
+
+
+def _words(result, d, others):
+    """An axis of words, None if its bins are none. It grows, so that histograms of other words add up, unless its last
+    bin may stand for words that nobody knows."""
+    if c.result_label(result, d, 0) is None:
+        return None
+    words = [c.result_label(result, d, i).decode() for i in range(c.result_axis(result, d).contents.bins)]
+    return Category(words, growth=not others)
 
 
 def _axis(axis):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Saved histograms, many of them, added up."""
 
+import collections
 import json
 import pathlib
 import subprocess
@@ -71,3 +72,36 @@ def test_profiles_of_the_command(tmp_path):
     assert twice.counts(flow=True).sum() == 600
     twice.save(tmp_path / "twice.json")
     assert tally.Hist.load(tmp_path / "twice.json") == twice
+
+
+def test_words_of_the_command(tmp_path):
+    """Each file has its words in an order of its own."""
+    command = [sys.executable, "-m", "libtally"]
+    words = rng.choice(["fig", "pear", "Äpfel", 'a "b"', "7th"], 600, p=[0.4, 0.3, 0.2, 0.05, 0.05]).tolist()
+    words[:300] = [{"fig": "kiwi", "pear": "fig"}.get(w, w) for w in words[:300]]
+    n = rng.integers(0, 4, 600).tolist()
+
+    def counted(*how):
+        paths = []
+        for i, at in enumerate((0, 300, 500)):
+            rows = zip(words[at : (300, 500, 600)[i]], n[at:])
+            table = "w,n\n" + "".join('"{}",{}\n'.format(w.replace('"', '""'), k) for w, k in rows)
+            (tmp_path / "t.csv").write_text(table, encoding="utf-8")
+            paths.append(tmp_path / f"{i}.json")
+            subprocess.run([*command, tmp_path / "t.csv", "-c", *how, "-o", paths[-1]], check=True)
+        return paths
+
+    total = tally.merge(counted("w"))
+    assert dict(zip(total.axes[0].categories, total.values())) == collections.Counter(words)
+    total.save(tmp_path / "total.json")
+    assert tally.Hist.load(tmp_path / "total.json") == total
+    joint = tally.merge(counted("w,n", "--integer", "--range", "0", "3"))
+    pairs = {(w, k): joint.values()[i, k] for i, w in enumerate(joint.axes[0].categories) for k in range(4)}
+    assert {pair: k for pair, k in pairs.items() if k} == collections.Counter(zip(words, n))
+    means = tally.merge(counted("w", "--of", "n"))
+    for word, mean in zip(means.axes[0].categories, means.values()):
+        assert mean == pytest.approx(np.mean([k for w, k in zip(words, n) if w == word]))
+    paths = counted("w", "--top", "2")
+    assert tally.Hist.load(paths[0]).axes[0].categories[-1] == "3 other values"
+    with pytest.raises(ValueError, match=r"1\.json: the axes differ"):
+        tally.merge(paths)
