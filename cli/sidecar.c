@@ -42,9 +42,16 @@ tally_status cli_sidecar_start(cli_sidecar *sidecar, const char *path, const tal
                                tally_error *error)
 {
     const tally_input_info *own = &sidecar->info;
+    const int images = own->is_image && of->is_image && own->rows && of->rows;
+    const int wide = own->columns > 1 && of->columns > 1; /* one column goes with any shape */
     sidecar->at = sidecar->length = 0;
-    if (own->rows && of->rows && own->is_image && of->is_image &&
-        (own->rows != of->rows || own->columns != of->columns))
+    if (own->is_fortran != of->is_fortran)
+        return cli_error(error, TALLY_ERROR_DATA,
+                         "%s is in Fortran order, and %s is not; save it with "
+                         "numpy.ascontiguousarray",
+                         own->is_fortran ? sidecar->path : cli_shown(path),
+                         own->is_fortran ? cli_shown(path) : sidecar->path);
+    if ((images && own->rows != of->rows) || ((images || wide) && own->columns != of->columns))
         return cli_error(
             error, TALLY_ERROR_DATA, "%s: %llu x %llu, but %s is %llu x %llu (columns x rows)",
             sidecar->path, (unsigned long long)own->columns, (unsigned long long)own->rows,

@@ -67,6 +67,7 @@ tally_status ty_shape_find(const ty_shape *s, const char *name, const tally_inpu
                         "%s: an array with channels in Fortran order; save it with "
                         "numpy.ascontiguousarray",
                         name);
+    info->is_fortran = transposed;
     const int flat = transposed || s->dimensions > 3 || (s->dimensions == 3 && !channels);
     if (flat && ty_rows_has_region(options))
         return ty_error(error, TALLY_ERROR_UNSUPPORTED,

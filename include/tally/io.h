@@ -384,11 +384,12 @@ typedef struct tally_input_info {
     uint32_t table;     /* whole_table: its columns, 1 if they are read one by one; 0: it is not
                            open so */
     uint32_t booleans;  /* bit d: view d is stored as booleans, 0 and 1 */
+    int32_t is_fortran; /* npy: columns lie one behind the other (Fortran order) */
 } tally_input_info;
 
 #define TALLY_INPUT_INFO_INIT                                                                      \
     {                                                                                              \
-        sizeof(tally_input_info), NULL, NULL, (tally_dtype)0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0         \
+        sizeof(tally_input_info), NULL, NULL, (tally_dtype)0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0      \
     }
 
 /* Opens `path` ("-" is standard input) and finds out what it holds from its content. Where no file

@@ -132,6 +132,25 @@ expect 1 'nine.txt, the weights, goes on where the samples' -- "$TALLY" four.pgm
 expect 1 'No such file' -- "$TALLY" four.pgm --mask nothing.pgm
 expect 1 'weights have one channel' -- "$TALLY" good.npy --weights four.ppm
 
+# Masks and weights of as many samples, which lie otherwise. One column goes with any shape.
+for shape in 3,2 2,3 6,; do
+    for order in False True; do
+        python3 -c 'import struct, sys
+head = "{\x27descr\x27: \x27|u1\x27, \x27fortran_order\x27: %s, \x27shape\x27: (%s)}" % tuple(sys.argv[1:]) + "\n"
+sys.stdout.buffer.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode() + bytes(range(6)))' \
+            $order $shape >"$order$shape.npy"
+    done
+done
+for beside in --mask --weights; do
+    expect 1 'False2,3.npy: 3 x 2, but False3,2.npy is 2 x 3' -- "$TALLY" False3,2.npy $beside False2,3.npy
+    expect 1 'False2,3.npy: 3 x 2, but four.pgm is 2 x 2' -- "$TALLY" four.pgm $beside False2,3.npy
+    expect 1 'True3,2.npy is in Fortran order, and False3,2.npy is not' -- "$TALLY" False3,2.npy $beside True3,2.npy
+    expect 1 'True3,2.npy is in Fortran order, and False6,.npy is not' -- "$TALLY" True3,2.npy $beside False6,.npy
+    expect 0 '' -- "$TALLY" True3,2.npy $beside True3,2.npy
+    expect 0 '' -- "$TALLY" False3,2.npy $beside True6,.npy
+    expect 0 '' -- "$TALLY" six.pgm $beside False2,3.npy
+done
+
 # Regions: what is outside, and of what.
 expect 1 'six.pgm: the region of rows 1:3 is empty or outside its 0:2$' -- "$TALLY" six.pgm --rows 1:3
 expect 1 'six.pgm: the region of columns 3:4 is empty or outside its 0:3$' -- "$TALLY" six.pgm --cols 3:4
