@@ -539,7 +539,8 @@ class Category(Axis):
         return self._with([v for v in other.categories if v not in known])
 
     def placed_in(self, wide):
-        return np.array([wide.categories.index(v) for v in self.categories], np.intp)
+        places = {v: i for i, v in enumerate(wide.categories)}
+        return np.array([places[v] for v in self.categories], np.intp)
 
     def chosen(self, bins):
         """The axis of these bins alone, in their order. It does not grow."""

@@ -52,6 +52,12 @@ def test_what_cannot_be_added_is_named(tmp_path):
         tally.merge([])
 
 
+def test_many_categories_are_added():
+    """In a time that is not that of their number squared."""
+    one, other = (tally.Hist(tally.Category([f"{i}" for i in range(a, a + 200_000)], growth=True)) for a in (0, 100_000))
+    assert len((one.fill(["7"]) + other.fill(["250000", "150000"])).axes[0]) == 300_000
+
+
 def test_profiles_of_the_command(tmp_path):
     """Statistics of a column in bins of another, saved by the command, are a histogram of means."""
     command = [sys.executable, "-m", "libtally"]
