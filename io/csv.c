@@ -13,7 +13,7 @@
  *
  * Names come from files. Their control characters are written out (common/printable.h), so a row is
  * one line; one that begins with = + - @, which spreadsheets would take for a formula, or with ',
- * has a ' in front.
+ * has a ' in front, but not a negative number.
  *
  * Samples in no bin follow their histogram's bins, in the same columns, so that the column adds up
  * to all samples, or their weights; a row appears only when there are such samples:
@@ -32,14 +32,25 @@
 
 #include "../common/printable.h"
 #include "io/dates.h"
+#include "io/number.h"
 #include "io/profile.h"
+
+/* What a spreadsheet would not show as it is: a negative number it does, +5 would be 5. */
+static int is_formula(const char *name)
+{
+    const char *end = name + strlen(name);
+    double value;
+    if (*name == '-')
+        return ty_number_parse(name, end, &value) != end;
+    return *name && strchr("=+@'", *name);
+}
 
 void ty_put_csv_name(ty_out *out, const char *name)
 {
     char one[PRINTABLE_MOST];
     int quote = strpbrk(name, ",\"") != NULL;
     ty_put(out, quote ? "\"" : "");
-    ty_put(out, *name && strchr("=+-@'", *name) ? "'" : "");
+    ty_put(out, is_formula(name) ? "'" : "");
     for (size_t left = strlen(name), took; left; left -= took, name += took) {
         took = printable_one(name, left, one);
         ty_put(out, *name == '"' ? "\"" : "");

@@ -96,6 +96,9 @@ printf '"a,""b""\nc",w\n1,2\n' >quoted.csv
 expect 0 "" -- "$TALLY" quoted.csv -c 1 --range 0 2 --bins 1 --format csv
 equal '"a,""b""\nc",0,2,1' "$(sed -n 2p .out)" "a name with a comma, quotes and a line end"
 equal 2 "$(wc -l <.out)" "lines of it"
+printf 'a\n-1\n+2\n-2.5e3\n-1+1\n' >signs.csv
+expect 0 "" -- "$TALLY" signs.csv -c a --categories --format csv
+equal "'+2,'-1+1,-1,-2.5e3" "$(sed 1d .out | cut -d, -f2 | LC_ALL=C sort | paste -sd,)" "words that are numbers"
 # What was written is a table that reads back.
 "$TALLY" formula.csv -c 1 --range -3 3 --bins 2 --format csv >back.csv
 expect 0 "" -- "$TALLY" back.csv -c lo -w :count --edges=-3,0,3 --format csv
