@@ -104,7 +104,7 @@ static tally_status check_options(const char *path, const tally_input_options *o
  * as text may, too: these are looked for in what is no text. */
 static const struct {
     const char *magic;
-    unsigned char size, at, is_clear;
+    unsigned short size, at, is_clear;
     const char *what, *instead;
 } strangers[] = {
     {"%PDF-", 5, 0, 1, "a PDF document", "pdfimages takes its pictures out, pdftotext its text"},
@@ -128,6 +128,7 @@ static const struct {
     {"ORC", 3, 0, 0, "an ORC file", "write it as Parquet"},
     {"Obj\1", 4, 0, 0, "an Avro file", "write it as Parquet"},
     {"7z\xbc\xaf", 4, 0, 0, "a 7z archive", "unpack it: 7z x FILE"},
+    {"ustar", 5, 257, 0, "a tar archive", "tar -xOf FILE NAME | tally - counts a file of it"},
     {"\x04\x22\x4d\x18", 4, 0, 0, "compressed by LZ4", "pipe it through lz4 -dc"},
 };
 

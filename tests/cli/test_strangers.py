@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of formats that are not read are named, with what would convert them; text that begins as they do is text."""
 
+import gzip
 import io
 import os
 import pathlib
 import sqlite3
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 
@@ -25,6 +27,10 @@ def files(folder):
               "@csv": ["[[1,2],[3,4]]", '[["a"],\n []]']}
     for words, texts in arrays.items():
         made.update({f"{i}.{words[-4:]}.json": (text.encode(), words) for i, text in enumerate(texts)})
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        tar.addfile(tarfile.TarInfo("a.csv"))
+    made["tar"], made["tgz"] = (packed.getvalue(), "tar -xOf"), (gzip.compress(packed.getvalue()), "tar -xOf")
     with zipfile.ZipFile(archive, "w") as sheet:
         sheet.writestr("xl/workbook.xml", "<a/>")
     made["xlsx"] = archive.getvalue(), "as CSV"
