@@ -9,6 +9,7 @@
 #include "io/text_fields.h"
 
 #define SAMPLE_RECORDS 100
+#define LEAST_WORDS    20           /* records with words under headings */
 #define SAMPLE_BYTES   (256 << 10) /* after at least two records */
 
 typedef struct ty_survey {
@@ -200,6 +201,48 @@ static int has_header(const ty_survey *survey, const ty_column_survey *columns)
     return (all_text && any_number) || (survey->first_has_years && survey->with_years == 1);
 }
 
+/* Whether values[i], a hash or 0 for nothing, is there once more. */
+static int is_again(const uint32_t *values, uint32_t count, uint32_t i)
+{
+    for (uint32_t k = 0; k < count; k++)
+        if (k != i && values[k] == values[i] && values[i])
+            return 1;
+    return 0;
+}
+
+/* Headings of columns of words: no column has its first field again, and one has all others. */
+static int heads_words(const ty_survey *survey, ty_delimiter delimiter, const char *end)
+{
+    enum { COLUMNS = 64 }; /* that are looked at */
+    uint32_t values[COLUMNS][SAMPLE_RECORDS] = {{0}};
+    const uint32_t records = survey->records;
+    ty_field field = {.size = 0};
+    const char *p = survey->first;
+    if (!survey->first_is_text || survey->width < 2 || records <= LEAST_WORDS)
+        return 0;
+    for (uint32_t r = 0; r < records; r++) {
+        p = find_record(delimiter, p, end);
+        for (uint32_t c = 0;; c++, p = ty_field_next(delimiter, p)) {
+            p = ty_field_scan(delimiter, p, end, &field);
+            for (size_t i = 0; i < field.size && c < COLUMNS; i++)
+                values[c][r] = (values[c][r] ^ (unsigned char)field.begin[i]) * 16777619 + 1;
+            if (p == end || ty_is_line_end(*p))
+                break;
+        }
+        p = p < end ? ty_line_next(p, end) : p;
+    }
+    int any = 0;
+    for (uint32_t c = 0; c < COLUMNS && c < survey->width; c++) {
+        uint32_t r = 1;
+        while (r < records && is_again(values[c], records, r))
+            r++;
+        any |= r == records;
+        if (is_again(values[c], records, 0))
+            return 0;
+    }
+    return any;
+}
+
 /* Headings above rows that begin with a name each, as R writes tables. */
 static int has_row_names(const ty_survey *s)
 {
@@ -295,7 +338,7 @@ static tally_status detect_header(const ty_survey *survey, const char *end, int 
         p = find_record(layout->delimiter, p, end);
         p = survey_record(layout->delimiter, wish->spelling, p, end, ended, &again, columns);
     }
-    layout->has_header = has_header(survey, columns);
+    layout->has_header = has_header(survey, columns) || heads_words(survey, layout->delimiter, end);
     ty_free(columns);
     return TALLY_OK;
 }

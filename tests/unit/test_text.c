@@ -242,6 +242,31 @@ static void test_messages(void)
              "a.csv: columns 1 and 3 are both called 'a'; choose one by its number");
 }
 
+/* Words alone: a first record whose fields never come again is headings, if a column's all do. */
+static void test_headings_of_words(void)
+{
+    static const struct {
+        const char *first, *second;
+        int rows, headings;
+    } cases[] = {{"who,size", "n1,big", 30, 1}, {"who,small", "n1,big", 30, 0},
+                 {"n1,size", "n1,big", 30, 0},  {"who,size", "n1,huge", 30, 0},
+                 {"who,size", "n1,", 30, 0},    {"who,size", "n1,big", 15, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1000];
+        char *p = text + sprintf(text, "%s\n%s\n", cases[i].first, cases[i].second);
+        for (int row = 2; row < cases[i].rows; row++)
+            p += sprintf(p, "n%d,%s\n", row, row % 3 ? "small" : "big");
+        const char *column = "3";
+        tally_input_options options = TALLY_INPUT_OPTIONS_INIT;
+        options.columns = &column;
+        options.columns_count = 1;
+        table t = read_bytes(text, (size_t)(p - text), &options);
+        CHECK_SAY((strstr(t.error.message, "there are: ") != NULL) == cases[i].headings,
+                  "case %zu: %s", i, t.error.message);
+        table_free(&t);
+    }
+}
+
 static void test_list(void)
 {
     static char text[9000];
@@ -361,6 +386,7 @@ int main(void)
     test_layouts();
     test_messages();
     test_list();
+    test_headings_of_words();
     test_names();
     test_region();
     test_probe();
