@@ -285,6 +285,9 @@ def _of_rows(rows, n, q, method, weak):
 
 def _finish(samples, answer, lead, out):
     answer = answer.reshape(lead + samples.kept)
+    if isinstance(out, np.ndarray):
+        np.copyto(out, answer, casting="same_kind")  # floats are not cut to integers
+        return out
     if out is not None:
         out[...] = samples.home.give(answer) if samples.there else answer
         return out

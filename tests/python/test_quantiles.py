@@ -154,6 +154,19 @@ def test_quantiles_in_two_dimensions():
         tally.quantile(x, q[None])
 
 
+def test_outputs_that_hold_no_fractions():
+    """NumPy's refusal, where the answer was cut to whole numbers; narrower ones of a kind are filled."""
+    x = np.array([[1, 2], [2, 5], [9, 9]])
+    for name, q in (("quantile", (0.3,)), ("nanpercentile", (30,)), ("median", ()), ("nanmedian", ())):
+        for out in (np.zeros(2, int), np.zeros(2, np.uint8), np.zeros(2, bool)):
+            with pytest.raises(TypeError, match="same_kind"):
+                getattr(tally, name)(x, *q, axis=0, out=out)
+            assert not out.any()
+        narrow = getattr(tally, name)(x, *q, axis=0, out=np.zeros(2, "f4"))
+        np.testing.assert_array_equal(narrow, getattr(np, name)(x, *q, axis=0).astype("f4"))
+    assert tally.quantile(x, 0.3, method="lower", out=np.zeros((), np.int8)) == 2
+
+
 def test_what_numpy_does():
     """Types that the library does not have, weights, nothing at all: NumPy's answers, words and warnings."""
     x = np.array([3, 1, 2])
