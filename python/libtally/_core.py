@@ -244,7 +244,7 @@ def accumulate(home, out, counts):
     if not name or tuple(out.shape) != tuple(counts.shape):
         raise ValueError(f"out: an array of shape {tuple(counts.shape)} is expected")
     ours = str(counts.dtype).replace("torch.", "")
-    if name != ours and name not in ("uint64", "float64"):
+    if name != ours and (ours != "int64" or name not in ("uint64", "float64")):
         raise TypeError(f"out: {ours} is expected, not {name}")
     out += counts if name == ours else home.cast(counts, np.dtype(name))
     return out

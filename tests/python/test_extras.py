@@ -95,6 +95,12 @@ def test_out():
         tally.histogram(a, out=np.zeros(9, np.int64))
     with pytest.raises(TypeError, match="out"):
         tally.histogram(a, out=np.zeros(10, np.int32))
+    for weights, out in ((a, np.zeros(10, np.uint64)), (a * 1j, np.zeros(10)), (a * 1j, np.zeros(10, np.uint64))):
+        with pytest.raises(TypeError, match="out: .* is expected"):  # fractions and imaginary parts were cut off
+            tally.histogram(a, weights=weights, out=out)
+        assert not out.any()
+    sums, _ = tally.histogram(a, range=(0, 1), weights=a * 1j, out=np.zeros(10, complex))
+    np.testing.assert_allclose(sums, np.histogram(a, range=(0, 1), weights=a * 1j)[0])
 
 
 @pytest.mark.parametrize("kind", ["small", "wide", "text", "negative"])
