@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/sample_reader.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -215,6 +216,10 @@ tally_status ty_sample_reader_pass(ty_sample_reader *reader,
             return status;
         if (!grid.channels)
             continue;
+        if (grid.channels > 1)
+            return ty_error(error, TALLY_ERROR_ARGUMENT,
+                            "a chunk of %" PRIu64 " channels; it has one, or a stride for one",
+                            grid.channels);
         ty_grid_coalesce(&grid, 1);
         if ((status = offer(reader, &grid, take, arg, error)))
             return status;

@@ -48,8 +48,10 @@ static void note(ty_source_failure *failure, uint64_t begin, tally_status status
 
 uint64_t ty_source_whole(const tally_source *source, uint64_t element)
 {
-    if (source->whole)
-        return source->whole(source->user, element);
+    if (source->whole) {
+        const uint64_t first = source->whole(source->user, element);
+        return first < element ? first : element; /* elements before a later one would be lost */
+    }
     return source->grain ? element - element % source->grain : element;
 }
 

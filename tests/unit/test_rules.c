@@ -433,6 +433,15 @@ static void test_stone(void)
     free(x);
 }
 
+static int next_pixels(void *user, tally_view *view, tally_error *error)
+{
+    static int left = 1;
+    (void)error;
+    *view = tally_view_1d(user, TALLY_F64, 16);
+    view->channels = 3;
+    return left--;
+}
+
 static void test_failures(void)
 {
     enum { many = (1 << 18) + 64 }; /* more than are kept */
@@ -464,7 +473,8 @@ static void test_failures(void)
                        descends = {sizeof descends, TALLY_RULE_AUTO, bad, 0},
                        not_number = {sizeof not_number, TALLY_RULE_AUTO, nan, 0},
                        unsized = {1, TALLY_RULE_AUTO, NULL, 0};
-    tally_chunks chunks = {next_chunk, again, &s}, none = {NULL, again, &s};
+    tally_chunks chunks = {next_chunk, again, &s}, none = {NULL, again, &s},
+                 pixels = {next_pixels, again, x};
     s = over(x, TALLY_F64, 64);
     CHECK_SAY(tally_rule_bins(NULL, none, TALLY_F64, NULL, &axis, NULL) == 1, "read NULL");
     CHECK_SAY(tally_rule_bins(NULL, chunks, 0, NULL, &axis, NULL) == 1, "dtype 0");
@@ -475,6 +485,7 @@ static void test_failures(void)
     CHECK_SAY(tally_rule_bins(NULL, chunks, TALLY_F64, NULL, NULL, NULL) == 1, "axis NULL");
     CHECK_SAY(tally_rule_bins(NULL, chunks, TALLY_F32, NULL, &axis, NULL) == 1,
               "a chunk of another dtype");
+    CHECK_SAY(tally_rule_bins(NULL, pixels, TALLY_F64, NULL, &axis, NULL) == 1, "three channels");
     /* Every allocation may fail. */
     for (int r = -1; r < 8; r++) {
         const tally_rule rule = r < 0 ? TALLY_RULE_FD : (tally_rule)r;
