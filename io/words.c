@@ -404,13 +404,24 @@ static int list_word(tally_words *words, const word *w, uint32_t code)
     if (!list) {
         pthread_mutex_lock(&words->lock);
         list = atomic_load_explicit(&words->segments[segment], memory_order_acquire);
-        if (!list && (list = take(words, (first ? first : 1) * sizeof(const word *))))
-            atomic_store_explicit(&words->segments[segment], list, memory_order_release);
+        const size_t bytes = (first ? first : 1) * sizeof(const word *);
+        if (!list && (list = take(words, bytes)))
+            atomic_store_explicit(&words->segments[segment], memset(list, 0, bytes),
+                                  memory_order_release);
         pthread_mutex_unlock(&words->lock);
     }
     if (list)
-        list[code - first] = w;
+        __atomic_store_n(&list[code - first], w, __ATOMIC_RELEASE);
     return list != NULL;
+}
+
+/* NULL: memory ran out before it was listed, or a thread is about to list it. */
+static const word *listed(const tally_words *words, uint32_t code)
+{
+    uint32_t first;
+    const unsigned segment = segment_of(code, &first);
+    const word **list = atomic_load_explicit(&words->segments[segment], memory_order_acquire);
+    return list ? __atomic_load_n(&list[code - first], __ATOMIC_ACQUIRE) : NULL;
 }
 
 static int is_missing(const char *text, size_t size, const ty_spelling *spelling)
@@ -457,19 +468,14 @@ int ty_words_is_full(const tally_words *words)
     return why == TOO_MANY || why == TOO_LARGE;
 }
 
-/* No more words are taken, whatever the reason. */
-static inline int has_ended(const tally_words *words)
-{
-    return atomic_load_explicit(&words->failure, memory_order_relaxed) >= TOO_MANY;
-}
-
 static inline uint32_t code_of(tally_words *words, const wanted *w, const ty_spelling *spelling,
                                int present)
 {
     shard *s = words->shards + (w->hash >> 58);
     table t = table_of(s);
     uint32_t code = find(&t, w);
-    if (code != TY_WORDS_FAILED || has_ended(words))
+    if (code != TY_WORDS_FAILED ||
+        atomic_load_explicit(&words->failure, memory_order_relaxed) >= TOO_MANY)
         return code;
     pthread_mutex_lock(&s->lock);
     t = table_of(s);
@@ -538,7 +544,7 @@ uint64_t tally_words_count(const tally_words *words)
 
 const char *tally_words_text(const tally_words *words, uint64_t code, size_t *size)
 {
-    const int known = size && code < tally_words_count(words);
+    const int known = size && code < tally_words_count(words) && listed(words, (uint32_t)code);
     return known ? ty_words_bytes(words, code, size) : NULL;
 }
 
@@ -546,28 +552,21 @@ tally_status tally_words_add(tally_words *words, const char *text, size_t size, 
 {
     if (!words || !text)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "%s is NULL", words ? "text" : "words");
-    ty_words_value(words, text, size);
-    return ty_words_status(words, "all files", NULL, error);
+    const int added = ty_words_value(words, text, size) != TY_WORDS_FAILED;
+    return added ? TALLY_OK : ty_words_status(words, "all files", NULL, error);
 }
 
 const char *ty_words_bytes(const tally_words *words, uint64_t code, size_t *size)
 {
-    uint32_t first;
-    const unsigned segment = segment_of((uint32_t)code, &first);
-    const word *w = atomic_load_explicit(&words->segments[segment],
-                                         memory_order_acquire)[(uint32_t)code - first];
+    const word *w = listed(words, (uint32_t)code);
     *size = w->size;
     return w->text;
 }
 
 void ty_words_prefetch(const tally_words *words, uint64_t code)
 {
-    uint32_t first;
-    if (code >= tally_words_count(words))
-        return;
-    const unsigned segment = segment_of((uint32_t)code, &first);
-    __builtin_prefetch(atomic_load_explicit(&words->segments[segment],
-                                            memory_order_acquire)[(uint32_t)code - first]);
+    if (code < tally_words_count(words))
+        __builtin_prefetch(listed(words, (uint32_t)code));
 }
 
 tally_status ty_words_status(const tally_words *words, const char *file, const char *column,

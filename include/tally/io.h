@@ -27,7 +27,7 @@ TALLY_API void tally_words_destroy(tally_words *words);
 /* How many there are; more than were handed out where text was read ahead. */
 TALLY_API uint64_t tally_words_count(const tally_words *words);
 /* The word of a code, *size bytes and a NUL, which `words` owns until it is destroyed; NULL for a
- * code that is not below tally_words_count. From any thread. */
+ * code that is not below tally_words_count, or that was not handed out (yet). From any thread. */
 TALLY_API const char *tally_words_text(const tally_words *words, uint64_t code, size_t *size);
 /* Adds a word of `size` bytes, which are copied, unless it is there. Added in the same order before
  * an input is read, words have the same codes in several processes. Fails for a word with a NUL,

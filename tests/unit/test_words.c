@@ -62,14 +62,30 @@ static void *meet_many(void *arg)
     return NULL;
 }
 
+/* Looks at all words while others add them: each is there as a whole, or not yet. */
+static void *look(void *arg)
+{
+    const tally_words *words = arg;
+    for (uint64_t count = 0; count < WORDS;) {
+        count = tally_words_count(words);
+        for (uint64_t code = 0; code < count; code++) {
+            size_t size = 0;
+            const char *text = tally_words_text(words, code, &size);
+            assert(!text || (size && strlen(text) == size));
+        }
+    }
+    return NULL;
+}
+
 static void check_threads(void)
 {
     static work works[THREADS];
     tally_words *words;
     tally_error error = {""};
-    pthread_t threads[THREADS];
+    pthread_t threads[THREADS], looker;
     char text[64];
     assert(tally_words_create(&words, &error) == TALLY_OK);
+    assert(pthread_create(&looker, NULL, look, words) == 0);
     for (unsigned t = 0; t < THREADS; t++) {
         works[t].words = words;
         works[t].first = t * 1000;
@@ -77,6 +93,7 @@ static void check_threads(void)
     }
     for (unsigned t = 0; t < THREADS; t++)
         pthread_join(threads[t], NULL);
+    pthread_join(looker, NULL);
     assert(tally_words_count(words) == WORDS);
     unsigned char *seen = calloc(WORDS, 1);
     for (unsigned i = 0; i < WORDS; i++) {
@@ -140,6 +157,27 @@ static void check_limit(uint32_t most, uint64_t bytes, tally_status want, const 
     ty_words_limit(0, 0);
 }
 
+/* Out of memory, at whatever place: all words that were handed out are there, others are none. */
+static void check_full(void)
+{
+    for (unsigned longest = 8; longest < 60000; longest += 1 + longest / 4) {
+        static char text[60000];
+        tally_words *words;
+        size_t size = 0;
+        uint64_t added = 0;
+        ty_words_limit(0, 300000);
+        assert(tally_words_create(&words, NULL) == TALLY_OK);
+        memset(text, 'x', longest);
+        while (snprintf(text, 8, "%07u", (unsigned)added), text[7] = 'x',
+               tally_words_add(words, text, longest, NULL) == TALLY_OK)
+            added++;
+        for (uint64_t code = 0; code <= tally_words_count(words); code++)
+            assert(!tally_words_text(words, code, &size) == (code >= added));
+        tally_words_destroy(words);
+    }
+    ty_words_limit(0, 0);
+}
+
 /* Codes in the order of another process' words; what a file says is missing stays so. */
 static void check_added(void)
 {
@@ -158,6 +196,7 @@ static void check_added(void)
     assert(ty_words_code(words, "NA", 2, NULL) == TY_WORDS_MISSING);
     assert(ty_words_value(words, "NA", 2) == 1);
     assert(tally_words_add(words, "a\0b", 3, NULL) == TALLY_ERROR_FORMAT);
+    assert(tally_words_add(words, "Bern", 4, NULL) == TALLY_OK);
     assert(tally_words_add(NULL, "a", 1, NULL) == TALLY_ERROR_ARGUMENT);
     tally_words_destroy(words);
 }
@@ -189,6 +228,7 @@ int main(void)
     check_threads();
     check_alike();
     check_added();
+    check_full();
     check_limit(100, 0, TALLY_ERROR_DATA, "column 'NAME' has more than 100 different values");
     check_limit(0, UINT64_C(1) << 20, TALLY_ERROR_MEMORY, "take more than 1 MiB");
     tally_words *words;
