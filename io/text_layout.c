@@ -9,7 +9,7 @@
 #include "io/text_fields.h"
 
 #define SAMPLE_RECORDS 100
-#define LEAST_WORDS    20           /* records with words under headings */
+#define LEAST_WORDS    20          /* records with words under headings */
 #define SAMPLE_BYTES   (256 << 10) /* after at least two records */
 
 typedef struct ty_survey {

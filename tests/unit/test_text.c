@@ -255,7 +255,7 @@ static void test_headings_of_words(void)
         char text[1000];
         char *p = text + sprintf(text, "%s\n%s\n", cases[i].first, cases[i].second);
         for (int row = 2; row < cases[i].rows; row++)
-            p += sprintf(p, "n%d,%s\n", row, row % 3 ? "small" : "big");
+            p += sprintf(p, "n%d,%s\n", row, i == 4 ? "" : row % 3 ? "small" : "big");
         const char *column = "3";
         tally_input_options options = TALLY_INPUT_OPTIONS_INIT;
         options.columns = &column;
