@@ -197,7 +197,7 @@ def categories(x):
         filled = np.zeros(values.shape, plain.dtype)
         filled[... if valid is None else valid] = plain.reshape(kept.shape)
         values = filled
-    return values, valid
+    return np.char.decode(values, "utf-8") if values.dtype.kind == "S" else values, valid
 
 
 def without_zone(x):

@@ -465,14 +465,14 @@ class Integer(Axis):
 
 @methods_untraced()
 class Category(Axis):
-    """A bin for each of a list of values: texts or numbers. Others count as over; with `growth` they
-    get bins as they come, and the list may be empty."""
+    """A bin for each of a list of values: texts (bytes are UTF-8) or numbers. Others count as over; with `growth`
+    they get bins as they come, and the list may be empty."""
 
     discrete = True
     is_plain = False
 
     def __init__(self, categories, *, name="", label="", growth=False):
-        self.categories = list(categories)
+        self.categories = [v.decode() if isinstance(v, bytes) else v for v in categories]
         few = not self.categories and not growth
         if few or len(set(self.categories)) < len(self.categories) or any(v != v for v in self.categories):
             raise ValueError("categories: one or more values, all different and none NaN, are expected")

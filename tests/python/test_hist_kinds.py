@@ -385,3 +385,18 @@ def test_what_is_not_summed(storage):
             with pytest.raises(TypeError):
                 h.fill([0.5, 7.0], **{**given_for(storage, 2), name: wrong})
         assert h == Hist(Regular(2, 0, 1, growth=True), storage=storage)
+
+
+@pytest.mark.parametrize("growth", [False, True])
+def test_texts_as_bytes(growth):
+    """Are the texts, as h5py and NumPy's 'S' give them; they were all over."""
+    given = ["é", "b", "", "b", "zz"]
+    want = Hist(Category(["b", "é"], growth=growth)).fill(given)
+    encoded = [v.encode() for v in given]
+    for samples in (encoded, np.array(encoded), np.array(encoded, object)):
+        for categories in (["b", "é"], [b"b", "é".encode()]):
+            h = Hist(Category(categories, growth=growth)).fill(samples)
+            assert h == want and h.values()[:2].tolist() == [2, 1]
+    assert Hist(Category(["b"])).fill(np.array(encoded, object), where=np.array(given) == "b").values() == 2
+    with pytest.raises(ValueError, match="utf-8"):
+        Hist(Category(["b"], growth=growth)).fill([b"\xff"])
