@@ -123,7 +123,7 @@ static int merge(aggregate *of, void **into, const void *group, tally_error *err
     const kept *from = group;
     (void)of;
     return settle(into, from->q, from->q_count, error) &&
-           append(*into, from->samples, from->count, error);
+           (!from->count || append(*into, from->samples, from->count, error));
 }
 
 /* No samples: NULL in SQL. */
