@@ -73,6 +73,11 @@ static tally_status check_options(const char *path, const tally_input_options *o
     if (o->dtype && !tally_dtype_bytes(o->dtype))
         return ty_error(error, TALLY_ERROR_ARGUMENT, "dtype is %d; %d (u8) to %d (f64) are known",
                         (int)o->dtype, TALLY_U8, TALLY_F64);
+    if (o->byte_order < -1 || o->byte_order > 1)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "byte_order is %" PRId32
+                        "; 1 is big-endian, -1 little-endian, 0 the host's",
+                        o->byte_order);
     if (!o->dtype &&
         (o->shape[0] || o->shape[1] || o->shape[2] || o->offset_bytes || o->byte_order))
         return ty_error(

@@ -31,6 +31,9 @@ tally_status ty_text_wishes(ty_text_state *s, const tally_input_options *options
     if (options->header < -1 || options->header > 1)
         return ty_error(error, TALLY_ERROR_ARGUMENT, "header is %" PRId32 "; -1, 0 and 1 are known",
                         options->header);
+    if (options->integers > TALLY_INTEGERS_NONE)
+        return ty_error(error, TALLY_ERROR_ARGUMENT, "integers is %d; 0, 1 and 2 are known",
+                        (int)options->integers);
     s->wish.delimiter = c;
     s->wish.header = options->header;
     const char decimal = options->decimal ? options->decimal : '.';

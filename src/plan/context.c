@@ -79,6 +79,10 @@ static tally_status check_device(const ty_backend *backend, const tally_context_
     if (!backend)
         return ty_error(error, TALLY_ERROR_UNSUPPORTED, "this build has no %s devices",
                         names[options->device]);
+    if (options->native && !backend->has_memory)
+        return ty_error(error, TALLY_ERROR_ARGUMENT,
+                        "context options: native is a CUcontext or a cl_command_queue; set device "
+                        "to TALLY_DEVICE_CUDA or TALLY_DEVICE_OPENCL with it");
     if (options->index < 0 || (uint32_t)options->index >= backend->count()) {
         tally_device_info info = {.struct_size = sizeof info};
         backend->info(0, &info);

@@ -45,6 +45,11 @@ static void test_contexts(void)
     expect_no_context(&o, UNSUPPORTED, "cpu:1");
     o.index = -1;
     expect_no_context(&o, UNSUPPORTED, "cpu:-1");
+    o.index = 0;
+    o.native = &o;
+    expect_no_context(&o, ARGUMENT, "TALLY_DEVICE_CUDA or TALLY_DEVICE_OPENCL");
+    o.device = TALLY_DEVICE_AUTO;
+    expect_no_context(&o, ARGUMENT, "TALLY_DEVICE_CUDA or TALLY_DEVICE_OPENCL");
     tally_context_destroy(NULL);
     tally_plan_destroy(NULL);
 }

@@ -449,6 +449,9 @@ static void test_open(void)
     EXPECT_FAIL(help_write("p5", "P5 1 1 255 x", 12), &o, TALLY_ERROR_ARGUMENT, "this is pnm");
     o.columns_count = 2;
     EXPECT_FAIL(path, &o, TALLY_ERROR_ARGUMENT, "columns[1] is NULL");
+    o = raw_options(TALLY_U16);
+    o.byte_order = 2;
+    EXPECT_FAIL(path, &o, TALLY_ERROR_ARGUMENT, "byte_order is 2; 1 is big-endian");
     o = raw_options(TALLY_U8);
     o.struct_size = 4;
     EXPECT_FAIL(path, &o, TALLY_ERROR_ARGUMENT, "struct_size is 4");

@@ -129,6 +129,9 @@ static void test_refused(void)
     o.header = 2;
     EXPECT_FAIL(path, &o, TALLY_ERROR_ARGUMENT, "header is 2; -1, 0 and 1 are known");
     o.header = 0;
+    o.integers = (tally_integers)3;
+    EXPECT_FAIL(path, &o, TALLY_ERROR_ARGUMENT, "integers is 3");
+    o.integers = TALLY_INTEGERS_LARGE;
     for (const char *c = "\"#+-.a0\n"; *c; c++) {
         o.delimiter = *c;
         EXPECT_FAIL(path, &o, TALLY_ERROR_ARGUMENT, "delimiter is character");
