@@ -127,6 +127,17 @@ static int is_missing(const ty_field *field)
     return found;
 }
 
+/* Bytes of what is between thousands, at `p`; 0: it is not. A blank may be one that does not break
+ * a line (U+00A0, U+202F), as spreadsheets write it. */
+static size_t thousands_sign(char thousands, const char *p, const char *end)
+{
+    if (thousands && *p == thousands)
+        return 1;
+    if (thousands == ' ' && end - p > 2 && memcmp(p, "\xe2\x80\xaf", 3) == 0)
+        return 3;
+    return thousands == ' ' && end - p > 1 && memcmp(p, "\xc2\xa0", 2) == 0 ? 2 : 0;
+}
+
 /* Of "1.234,5" with a decimal comma and points between thousands the number. What is written in
  * another way is none. */
 static int read_spelled(const ty_field *field, const ty_spelling *spelling, double *value)
@@ -139,11 +150,13 @@ static int read_spelled(const ty_field *field, const ty_spelling *spelling, doub
     if (field->size >= MOST)
         return 0;
     for (; p < end; p++) {
-        if (whole && spelling->thousands && *p == spelling->thousands) {
+        const size_t sign = whole ? thousands_sign(spelling->thousands, p, end) : 0;
+        if (sign) {
             if (groups ? digits != 3 : digits < 1 || digits > 3)
                 return 0;
             groups++;
             digits = 0;
+            p += sign - 1;
             continue;
         }
         if (whole && !is_digit(*p) && !(size == 0 && (*p == '-' || *p == '+'))) {

@@ -77,6 +77,8 @@ static void test_signs(void)
               1000.0);
     signs = ". ";
     EXPECT_AS("1 234\n12 345 678.5\n9\n", "xn", 1234.0, 12345678.5, 9.0);
+    EXPECT_AS("1\u00a0234\n12\u202f345\u202f678.5\n-9\u00a0000\n", "xn", 1234.0, 12345678.5,
+              -9000.0);
     signs = ",.";
     tally_input_options o = TALLY_INPUT_OPTIONS_INIT;
     o.decimal = ',';
