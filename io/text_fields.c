@@ -204,7 +204,10 @@ const char *ty_field_advice(const ty_field *from, int *has_commas)
         if (read_spelled(&field, &ways[i].spelling, &value))
             return ways[i].advice;
     }
-    return NULL;
+    *has_commas = 0;
+    return field.size > 3 && memcmp(field.begin, "\xe2\x88\x92", 3) == 0
+               ? ": its sign is U+2212, which is no - as numbers begin with"
+               : NULL;
 }
 
 ty_field ty_field_trim(const ty_field *from)

@@ -190,6 +190,9 @@ static void test_messages(void)
     REFUSE("a;b\nx;1 234\n", "b",
            "a.csv:2:3: expected a number, found '1 234': blanks between thousands; "
            "--thousands space reads them");
+    REFUSE("1\n\u22121.5\n", NULL,
+           "a.csv:2:1: expected a number, found '\u22121.5': its sign is U+2212, which is no - as "
+           "numbers begin with");
     REFUSE("a;b\nx;1'234.5\n", "b",
            "a.csv:2:3: expected a number, found '1'234.5': signs between thousands; "
            "--thousands \"'\" reads them");
