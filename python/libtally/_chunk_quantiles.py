@@ -23,7 +23,7 @@ def _bits(block):
     """The bits of a chunk's samples, without NaN, the upper 16 of each or all of 8, and the number of NaN."""
     if hasattr(block, "__cuda_array_interface__"):
         raise TypeError("quantiles of chunks on a device are not found: copy them with map_blocks(cupy.asnumpy)")
-    x = np.asarray(block).reshape(-1)
+    x = _chunks.here(block)[0].reshape(-1)
     x, nan = np.ascontiguousarray(x.astype(x.dtype.newbyteorder("="), copy=False)), 0
     if x.dtype.kind == "f":
         missing = np.isnan(x)

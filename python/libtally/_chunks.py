@@ -13,9 +13,14 @@ FAN_IN = 8
 # ---- on the workers ----
 
 
-def here(block):
-    """A chunk where it lies: on a device, or as NumPy's."""
-    return block if hasattr(block, "__cuda_array_interface__") else np.asarray(block)
+def here(*blocks):
+    """Chunks where they lie: on a device, or as NumPy's. Of masked ones, in one dimension, what none of them masks."""
+    masks = [np.ma.getmaskarray(b) for b in blocks if isinstance(b, np.ma.MaskedArray)]
+    there = [b if b is None or hasattr(b, "__cuda_array_interface__") else np.asarray(b) for b in blocks]
+    if masks:
+        kept = ~np.logical_or.reduce(masks)
+        there = [None if b is None else b[kept] for b in there]
+    return there
 
 
 def to_host(counts):

@@ -9,6 +9,7 @@ integers, the upper and the lower 32 bits, so that int64 holds them whatever is 
 import numpy as np
 
 import libtally as tally
+from libtally import _chunks
 
 _LOW = (1 << 32) - 1
 
@@ -18,7 +19,7 @@ _LOW = (1 << 32) - 1
 
 def look(x, w):
     """The largest weight of a number, one that is refused or None, and how many numbers and NaN there are."""
-    x, w = np.asarray(x).reshape(-1), np.asarray(w).reshape(-1)
+    x, w = (block.reshape(-1) for block in _chunks.here(x, w))
     if len(x) != len(w):
         raise ValueError("weights should have the same shape as a.")
     wrong, w = w[~((w >= 0) & (w < np.inf))], w[x == x]
@@ -39,7 +40,7 @@ def _units(w, exponent):
 
 def _inside(x, w, keys_of, exponent, prefixes, shift):
     """Keys that begin with one of the prefixes, which ascend, with which, and their weights."""
-    x, w = np.asarray(x).reshape(-1), np.asarray(w).reshape(-1)
+    x, w = (block.reshape(-1) for block in _chunks.here(x, w))
     numbers = x == x
     x = np.ascontiguousarray(x[numbers].astype(x.dtype.newbyteorder("="), copy=False))
     keys = keys_of(x.view(f"u{x.dtype.itemsize}"), x.dtype.kind).astype(np.uint64)

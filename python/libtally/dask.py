@@ -30,7 +30,7 @@ __all__ = [
 
 def _extremes(block):
     """(min, max) as NumPy finds them: NaN where there is one; None of nothing."""
-    block = _chunks.here(block)
+    (block,) = _chunks.here(block)
     return (_scalar(_chunks.to_host(block.min())), _scalar(_chunks.to_host(block.max()))) if block.size else None
 
 
@@ -54,7 +54,7 @@ def _within(columns, ends):
 
 def _count(w, edges, ends, keywords, whole, *columns):
     """`whole`: of one column, as whole numbers."""
-    columns = [_chunks.here(c) for c in columns]
+    *columns, w = _chunks.here(*columns, w)
     keywords = {**_within(columns, ends), **keywords}
     if whole:
         return _chunks.to_host(tally.histogram(columns[0], edges[0], weights=w, **keywords)[0])
@@ -64,7 +64,7 @@ def _count(w, edges, ends, keywords, whole, *columns):
 def _limit(w):
     """The largest |weight|; None if one is infinite or NaN."""
     try:
-        return _wide.limit(_chunks.here(w))
+        return _wide.limit(*_chunks.here(w))
     except ValueError:
         return None
 
@@ -75,7 +75,7 @@ def _largest(limits):
 
 def _sum(w, edges, limit, threads, *columns):
     """Sums of float weights as pairs of words."""
-    columns, w = [_chunks.here(c) for c in columns], _chunks.here(w)
+    *columns, w = _chunks.here(*columns, w)
     return _wide.sums(columns, edges, w if w.dtype.itemsize > 2 else w.astype("f4"), limit, threads)
 
 

@@ -403,3 +403,28 @@ def test_quantiles_that_are_refused(here):
     with pytest.raises(RuntimeError, match="changed"):
         for _ in range(9):
             tally.dask.quantile(da.from_delayed(other(), (1000,), float), np.linspace(0, 1, 9))
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "i4", "u1"])
+def test_masked_chunks(kind):
+    """Are counted without what is masked, in samples, other coordinates or weights, as one array is."""
+    random = np.random.default_rng(5)
+    x, y, w = ((random.random(300) * 9).astype(kind), random.random(300), random.integers(0, 5, 300))
+    for masks in ((0.3, 0, 0), (0.3, 0.3, 0.3), (0, 0, 0.3), (1, 0, 0)):
+        a, b, v = (np.ma.array(part, mask=random.random(300) < share) for part, share in zip((x, y, w), masks))
+        kept = ~(a.mask | b.mask | v.mask)
+        lazy = [da.from_array(part, chunks=(70, 80, 0, 150)) for part in (a, b, v, v.astype("f8"))]
+        for i in (2, 3):
+            found = tally.dask.histogram(lazy[0], 5, (0, 9), weights=lazy[i])[0].compute()
+            np.testing.assert_allclose(found, np.histogram(x[~a.mask & ~v.mask], 5, (0, 9), weights=w[~a.mask & ~v.mask])[0])
+            found = tally.dask.histogramdd(lazy[:2], 4, [(0, 9), (0, 1)], weights=lazy[i])[0].compute()
+            np.testing.assert_allclose(found, np.histogram2d(x[kept], y[kept], 4, [(0, 9), (0, 1)], weights=w[kept])[0])
+        counts, edges = tally.dask.histogram(lazy[0], 6)
+        want = tally.histogram(a, 6)
+        assert counts.compute().tolist() == want[0].tolist() and edges.tolist() == want[1].tolist()
+        if kept.any():
+            assert tally.dask.quantile(lazy[0], 0.3) == np.quantile(x[~a.mask], 0.3) == tally.quantile(a, 0.3)
+            assert tally.dask.median(lazy[0]) == np.median(x[~a.mask])
+            how = {"weights": lazy[2] + 1, "method": "inverted_cdf"}
+            both = ~a.mask & ~v.mask
+            assert tally.dask.quantile(lazy[0], 0.3, **how) == tally.quantile(x[both], 0.3, weights=w[both] + 1, method="inverted_cdf")
