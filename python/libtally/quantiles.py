@@ -79,7 +79,8 @@ class _Samples:
         if array.valid is not None:
             if axis is not None and len(x.shape) > 1:
                 raise ValueError("an array with nulls has quantiles of all its values only, not along an axis")
-            x = x[array.valid]
+            a = x = x[array.valid]
+        self.given = a  # for NumPy
         self.dtype, shape, dimensions = x.dtype, x.shape, len(x.shape)
         self.axes = axes = range(dimensions) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, dimensions) if hasattr(
             np.lib, "array_utils") else np.core.numeric.normalize_axis_tuple(axis, dimensions)  # fmt: skip
@@ -323,7 +324,7 @@ def _quantiles_untraced(name, a, q, scale, axis, out, method, keepdims, weights,
             return _finish(samples, *found, out)
     samples.refuse()
     more = {} if weights is None else {"weights": weights}
-    return getattr(np, name)(np.asarray(a), q, axis, out, method=method, keepdims=keepdims, **more)
+    return getattr(np, name)(np.asarray(samples.given), q, axis, out, method=method, keepdims=keepdims, **more)
 
 
 def _checked(q, scale):
@@ -355,6 +356,10 @@ def of_samples(samples, q, scale, method, skip):
 def _weights(samples, weights, axis):
     """Weights as rows, one for each of the samples' or one for all; None where they are left to NumPy."""
     w = np.asanyarray(weights)
+    if np.ma.is_masked(w):
+        raise ValueError("weights: one is masked; drop it, and its sample")
+    if samples.valid is not None and w.shape == samples.valid.shape:
+        w = np.asarray(w)[samples.valid]
     if w.dtype.kind not in "biuf" or w.dtype.itemsize > 8 or type(w) is not np.ndarray:
         return None
     w = w.astype({"f2": np.float32, "b1": np.uint8}.get(w.dtype.str[1:], w.dtype.newbyteorder("=")), copy=False)
@@ -406,7 +411,7 @@ def _of_weighted(samples, weights, q, scale, axis, method, skip):
     quantiles = _checked(q, scale)
     if method != "inverted_cdf":
         raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
-    if quantiles is None or samples.valid is not None:
+    if quantiles is None:
         return None
     flat = _reached(quantiles.reshape(-1))
     if samples.there:
@@ -445,5 +450,5 @@ def _median_untraced(name, a, axis, out, keepdims, skip):
     answer = samples.answer(_middle, skip) if samples.served() else None
     if answer is None:
         samples.refuse()
-        return getattr(np, name)(np.asarray(a), axis, out, keepdims=keepdims)
+        return getattr(np, name)(np.asarray(samples.given), axis, out, keepdims=keepdims)
     return _finish(samples, answer, (), out)

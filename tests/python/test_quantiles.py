@@ -154,6 +154,20 @@ def test_quantiles_in_two_dimensions():
         tally.quantile(x, q[None])
 
 
+def test_masked_with_what_numpy_finds():
+    """NumPy, which does not look at a mask, is given what is left."""
+    mask = [False, False, True, False]
+    x, w = np.ma.array([1, 2, 100, 3], mask=mask), np.array([1, 1, 7, 3.0])
+    how = {"weights": w, "method": "inverted_cdf"}
+    assert tally.quantile(x, 0.4, **how) == tally.nanquantile(x.astype("f4"), 0.4, **how) == 2
+    assert tally.quantile(x, 0.5, **how) == tally.quantile(x, 0.5, **{**how, "weights": w.astype("O")[~x.mask]}) == 3
+    with pytest.raises(ValueError, match="masked"):
+        tally.quantile(np.arange(4), 0.5, **{**how, "weights": np.ma.array(w, mask=mask)})
+    for kind in ("m8[s]", "O", "g"):
+        assert tally.median(np.ma.array([1, 5, 99, 9], mask=mask).astype(kind)) == np.median(np.array([1, 5, 9]).astype(kind))
+    assert tally.median(np.ma.array([True, False, True, False], mask=[1, 0, 1, 0])) == 0
+
+
 def test_outputs_that_hold_no_fractions():
     """NumPy's refusal, where the answer was cut to whole numbers; narrower ones of a kind are filled."""
     x = np.array([[1, 2], [2, 5], [9, 9]])
