@@ -304,12 +304,13 @@ class memory
         tally_error said;
         detail::check(tally_memory_create(context_.get(), bytes, &c_, &said), said);
     }
-    /* Holds a copy of these samples. */
+    /* Holds a copy of these samples; of none, a byte. */
     template <class R, std::enable_if_t<detail::countable<detail::element<const R>>, int> = 0>
     memory(const context &on, const R &range)
-        : memory(on, std::uint64_t{std::size(range)} * sizeof(detail::element<const R>))
+        : memory(on, std::size(range) ? bytes_of(range) : std::uint64_t{1})
     {
-        write(std::data(range), std::uint64_t{std::size(range)} * sizeof(detail::element<const R>));
+        if (std::size(range))
+            write(std::data(range), bytes_of(range));
     }
     memory(memory &&other) noexcept : context_(other.context_), c_(std::exchange(other.c_, nullptr))
     {
@@ -336,6 +337,10 @@ class memory
     }
 
   private:
+    template <class R> static std::uint64_t bytes_of(const R &range)
+    {
+        return std::uint64_t{std::size(range)} * sizeof(detail::element<const R>);
+    }
     context context_;
     void *c_ = nullptr;
 };

@@ -127,6 +127,8 @@ void refusals()
     tally::memory kept(processor, numbers{0, 1, 1});
     tally::memory moved = std::move(kept);
     expect(plan.count(tally::view(moved.get(), TALLY_U64, 3)).counts == numbers{1, 2}, "memory");
+    moved = tally::memory(processor, numbers{});
+    expect(plan.count(tally::view(moved.get(), TALLY_U64, 0)).counts == numbers{0, 0}, "none");
     tally::counted<std::uint64_t> other{{0}, {{}}};
     refused(TALLY_ERROR_ARGUMENT, "another plan", [&] { plan.add(other, numbers{0}); });
 }
