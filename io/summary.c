@@ -505,8 +505,10 @@ static tally_status read_any(tally_input *input, const char *name, tally_summary
     tally_input_info_get(input, &info);
     if (info.table)
         return tally_summary_create(input, name, summary, error);
-    return ty_input_decoder(input, &state)->has_columns ? read_table(input, name, 1, summary, error)
-                                                        : TALLY_OK;
+    if (ty_input_decoder(input, &state)->has_columns)
+        return read_table(input, name, 1, summary, error);
+    *summary = NULL;
+    return TALLY_OK;
 }
 
 tally_status tally_summary_open(const char *path, const tally_input_options *options,
@@ -523,7 +525,6 @@ tally_status tally_summary_open(const char *path, const tally_input_options *opt
     tally_status status = tally_words_create(&texts, error);
     wanted.words = &texts;
     wanted.whole_table = 2;
-    *summary = NULL;
     if (!status)
         status = tally_input_open(path, &wanted, &input, error);
     if (!status)
