@@ -95,13 +95,19 @@ tally_status tally_plan_memory(const tally_plan *plan, uint64_t n, uint64_t *hos
     options.weights = plan->weighted ? &weights : NULL;
     output.counts = &nothing;
     output.sum_squares = plan->options.sum_squares ? &nothing : NULL;
-    *host_bytes = *device_bytes = 0;
+    uint64_t host = 0, device = 0;
     tally_status status = ty_job_make(plan, views, &options, &output, &job, error);
     if (status)
         return status;
     choose_walk(&job);
-    status = ty_job_bytes(&job, host_bytes, error);
-    return status ? status : plan->context->backend->memory(&job, host_bytes, device_bytes, error);
+    status = ty_job_bytes(&job, &host, error);
+    if (!status)
+        status = plan->context->backend->memory(&job, &host, &device, error);
+    if (status)
+        return status;
+    *host_bytes = host;
+    *device_bytes = device;
+    return TALLY_OK;
 }
 
 tally_status tally_execute_reference(const tally_plan *plan, const tally_view *views,

@@ -53,6 +53,8 @@ static void try_call(tally_plan_options *o, unsigned threads, uint64_t n, unsign
     where.threads = threads;
     CHECK(!tally_context_create(&where, &context, &error));
     if (!tally_plan_create(context, o, &plan, &error)) {
+        host = device = 7;
+        CHECK(tally_plan_memory(plan, UINT64_MAX, &host, &device, &error) && host + device == 14);
         CHECK_SAY(!tally_plan_memory(plan, n, &host, &device, &error), "%s", error.message);
         const uint64_t real = asked(plan, n);
         const ty_cpu_method *method = ((const ty_cpu_plan *)plan->state)->method;
