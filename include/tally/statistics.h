@@ -113,8 +113,9 @@ TALLY_API tally_status tally_bin_statistics(const tally_plan *plan, const tally_
                                             const tally_statistics *bins,
                                             const tally_statistics *flows, tally_error *error);
 
-/* Adds `n` cells of `from` to those of `into`, as if all values had been in one call. Both have the
- * same arrays: count, `weight` if there were weights, mean if m2 is there. TALLY_ERROR_ARGUMENT
+/* Adds `n` cells of `from` to those of `into`, as if all values had been in one call; but a cell
+ * whose weights add up to 0 has no mean, and adds nothing to mean and m2. Both have the same
+ * arrays: count, `weight` if there were weights, mean if m2 is there. TALLY_ERROR_ARGUMENT
  * otherwise, and for a NULL. Thread-safe for different `into`. */
 TALLY_API tally_status tally_statistics_merge(const tally_statistics *into,
                                               const tally_statistics *from, uint64_t n,
