@@ -61,14 +61,14 @@ class Call:
         if self.where is not None:
             if self.on_device:
                 return self.home.like(self.where, shape)
-            valid.append(_truths(self.where))
+            valid.append(truths(self.where))
         if not valid:
             return None
         both = functools.reduce(np.logical_and, valid)
         return _arrays.of_numpy(np.broadcast_to(both, shape).view(np.uint8))
 
 
-def _truths(where):
+def truths(where):
     """`where=` as a boolean array; a null is False."""
     array = _arrays.take(where)
     if array.dtype != np.bool_:

@@ -10,7 +10,7 @@ import numpy as np
 from . import _arrays, _kept, _statistics
 from . import _cells as cells_
 from . import _library as c
-from ._core import Call, Flows, Weights, total
+from ._core import Call, Flows, Weights, total, truths
 from ._edges import refused
 from ._untraced import untraced
 from .functions import digitize
@@ -54,7 +54,7 @@ def _grown(hist, samples, where):
     if not any(axis.growth for axis in hist.axes):
         return None
     # What is not counted grows nothing.
-    mask = True if where is None else np.asarray(where, bool)
+    mask = True if where is None else truths(where)
     axes = [axis.grown_to(x, mask) if axis.growth else axis for axis, x in zip(hist.axes, samples)]
     return None if all(map(operator.is_, axes, hist.axes)) else axes
 

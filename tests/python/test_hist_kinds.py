@@ -400,3 +400,9 @@ def test_texts_as_bytes(growth):
     assert Hist(Category(["b"])).fill(np.array(encoded, object), where=np.array(given) == "b").values() == 2
     with pytest.raises(ValueError, match="utf-8"):
         Hist(Category(["b"], growth=growth)).fill([b"\xff"])
+
+
+def test_nothing_grows_for_a_null_in_where():
+    for axis, x in ((Regular(2, 0, 1, growth=True), [7.0, 0.5]), (Category(["a"], growth=True), ["b", "a"])):
+        h = Hist(axis).fill(x, where=np.ma.array([True, True], mask=[True, False]))
+        assert h.axes[0] == axis and h.sum() == h.flows.masked == 1
