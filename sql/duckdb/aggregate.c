@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "aggregate.h"
 
+#include <stdint.h>
 #include <stdio.h>
 
 /* DuckDB keeps these bytes for each group, and may move them. */
@@ -37,7 +38,28 @@ static void state_destroy(duckdb_aggregate_state *states, idx_t count)
         slot *s = (slot *)states[i];
         if (s->group)
             s->of->destroy(s->group);
+        *s = (slot){NULL, NULL};
     }
+}
+
+static int is_state(const aggregate *a, duckdb_aggregate_state state)
+{
+    const uintptr_t at = (uintptr_t)state;
+    return at >= 4096 && at % sizeof(void *) == 0 && at >> 48 == 0 &&
+           ((const slot *)state)->of == a;
+}
+
+/* DuckDB 1 hands over one state instead of one a row where a window's frame is the whole partition,
+ * and for ORDER BY among the arguments (its issue 21537). What lies behind that one is any bytes:
+ * the first of them mostly show it, and this is an error instead of a crash. */
+static int check_states(const aggregate *a, const duckdb_aggregate_state *states, idx_t rows,
+                        tally_error *error)
+{
+    for (idx_t i = 1; i < rows && i < 4; i++)
+        if (!is_state(a, states[i]))
+            return refuse(error, "DuckDB 1 cannot call this aggregate for a whole partition, nor "
+                                 "with ORDER BY in it: use GROUP BY, or DuckDB 2");
+    return 1;
 }
 
 static void update(duckdb_function_info info, duckdb_data_chunk chunk,
@@ -45,7 +67,8 @@ static void update(duckdb_function_info info, duckdb_data_chunk chunk,
 {
     aggregate *a = duckdb_aggregate_function_get_extra_info(info);
     tally_error error = {""};
-    if (!a->update(a, chunk, states, &error))
+    if (!check_states(a, states, duckdb_data_chunk_get_size(chunk), &error) ||
+        !a->update(a, chunk, states, &error))
         duckdb_aggregate_function_set_error(info, error.message);
 }
 

@@ -158,6 +158,19 @@ def test_sql_around(sql):
     assert ranges == [([1, 1, 1, 1, 2],), ([1, 1, 1, 1, 1],)]
 
 
+@pytest.mark.skipif(duckdb.__version__.startswith("1."), reason="DuckDB 1 has no states for these")
+def test_one_state_for_all_rows(sql):
+    """Whole partitions, and rows in an aggregate's own order."""
+    for call, want in [
+        ("tally(i, 0, 5000, 2) OVER ()", [2500, 2500]),
+        ("tally(i, 0, 5000, 2) OVER (PARTITION BY i % 1)", [2500, 2500]),
+        ("tally(i, 0, 5000, 2 ORDER BY i DESC)", [2500, 2500]),
+        ("tally_quantile(i, 0.5 ORDER BY i)", 2499.5),
+        ("tally_merge([i::UBIGINT] ORDER BY i)", [12497500]),
+    ]:
+        assert one(sql, f"SELECT {call} FROM range(5000) r(i)") == want
+
+
 def test_files(sql, tmp_path):
     table(sql, SEED + 2, 10_000)
     want = one(sql, "SELECT tally(x, -3, 3, 12) FROM t")
