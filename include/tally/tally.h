@@ -355,13 +355,16 @@ typedef struct tally_plan_options {
     uint32_t dimensions;                      /* 1 … 8; a joint table when above 1 */
     tally_axis axes[TALLY_MAX_DIMENSIONS];    /* row-major: the last axis varies fastest */
     tally_dtype dtypes[TALLY_MAX_DIMENSIONS]; /* of each axis' samples */
-    uint64_t channels;        /* interleaved channels of the view (1 if dimensions > 1), 0 for 1 */
-    uint64_t channel_mask;    /* bit c set: channel c is counted, and all from 64 on; 0 for all */
-    tally_counter counter;    /* unweighted only */
-    tally_dtype weight_dtype; /* 0: none; f32 and f64 sum in f64, integers of any width in i64 */
-    int32_t sum_squares;      /* weighted: also Σw², in f64 */
-    uint64_t n_hint;          /* samples expected in a call, 0 unknown: only speed hangs on it */
-    const char *method;       /* registry name; NULL or "auto" */
+    uint64_t channels;     /* interleaved channels of the view (1 if dimensions > 1), 0 for 1 */
+    uint64_t channel_mask; /* bit c set: channel c is counted, and all from 64 on; 0 for all */
+    tally_counter counter; /* unweighted only */
+    /* 0: none; integers of any width sum in i64; f32 and f64 in f64, but on a GPU as multiples of
+     * 2^-62 (f64: 2^-94) of the largest |weight| times the samples of a launch, at most 2^31: there
+     * a sum that is as small beside the largest may be 0. */
+    tally_dtype weight_dtype;
+    int32_t sum_squares; /* weighted: also Σw², in f64; on a GPU as sums of f64 weights are */
+    uint64_t n_hint;     /* samples expected in a call, 0 unknown: only speed hangs on it */
+    const char *method;  /* registry name; NULL or "auto" */
     const tally_setting *settings; /* settings_count of them; copied */
     size_t settings_count;
     int32_t timing_only; /* nonzero: also take settings that make counts wrong (ablations) */
