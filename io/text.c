@@ -309,11 +309,10 @@ static tally_status find_first(ty_text_state *s, int *found, tally_error *error)
     ty_delimiter delimiter = s->layout.delimiter;
     s->layout.delimiter = '\n';
     tally_status status = start(s, error);
-    if (!status)
-        status = find_record(s, found, error);
-    const char *p = s->buffer + s->begin, *end = s->buffer + s->end;
-    if (!status && *found && ty_line_names_delimiter(p, end, &s->wish.delimiter)) {
-        end_line(s, ty_line_end(p, end));
+    status = status ? status : find_record(s, found, error);
+    if (!status && *found &&
+        ty_line_names_delimiter(s->buffer + s->begin, s->buffer + s->end, &s->wish.delimiter)) {
+        end_line(s, ty_line_end(s->buffer + s->begin, s->buffer + s->end));
         status = find_record(s, found, error);
     }
     s->layout.delimiter = delimiter;
