@@ -487,8 +487,9 @@ static void check_reach(const char *name, CUdeviceptr at)
     pthread_mutex_unlock(&buffers_lock);
 }
 
-static void check_launch(const char *name, CUfunction function, const unsigned grid[3],
-                         const unsigned block[3], unsigned local, CUstream stream, void **arguments)
+/* Checks a launch, and runs the kernel if it is the test's own. */
+static void launched(const char *name, CUfunction function, const unsigned grid[3],
+                     const unsigned block[3], unsigned local, CUstream stream, void **arguments)
 {
     fake_is(function, FAKE_PROGRAM, name);
     own_stream(stream, name);
@@ -496,6 +497,12 @@ static void check_launch(const char *name, CUfunction function, const unsigned g
         local > 227 << 10 || !arguments)
         fake_die(name, "sizes");
     check_reach(name, *(const CUdeviceptr *)arguments[0]);
+    for (unsigned i = 0; i < own_kernel.count; i++) {
+        if (function == own_kernel.functions[i]) {
+            own_kernel.run(arguments);
+            break;
+        }
+    }
 }
 
 FAKE_API CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
@@ -505,7 +512,7 @@ FAKE_API CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, un
     const unsigned grid[3] = {x, y, z}, block[3] = {size, sy, sz};
     (void)extra;
     ENTER_CURRENT("cuLaunchKernel");
-    check_launch("cuLaunchKernel", function, grid, block, local, stream, arguments);
+    launched("cuLaunchKernel", function, grid, block, local, stream, arguments);
     return 0;
 }
 
@@ -514,14 +521,8 @@ FAKE_API CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction func
 {
     (void)extra;
     ENTER_CURRENT("cuLaunchKernelEx");
-    check_launch("cuLaunchKernelEx", function, config->grid, config->block, config->local_bytes,
-                 config->stream, arguments);
-    for (unsigned i = 0; i < own_kernel.count; i++) {
-        if (function == own_kernel.functions[i]) {
-            own_kernel.run(arguments);
-            break;
-        }
-    }
+    launched("cuLaunchKernelEx", function, config->grid, config->block, config->local_bytes,
+             config->stream, arguments);
     if (config->attribute_count != 1 ||
         config->attributes[0].id != CU_LAUNCH_PROGRAMMATIC_SERIALIZATION)
         fake_die("cuLaunchKernelEx", "attributes");
