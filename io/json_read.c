@@ -23,12 +23,15 @@ enum {
     WEIGHT_LIMIT,
     COLUMN,
     HIST, /* what only Python's Hist knows */
+    BY,
+    OTHERS,
     RUN,
     RUN_KEYS /* of the object "run"; written beside it before there was one */
 };
-static const char *const top_keys[] = {
-    "schema",  "source",       "dtype",  "samples", "counter", "weights", "axes",   "histograms",
-    "sources", "weight_limit", "column", "hist",    "run",     "device",  "method", "seconds"};
+static const char *const top_keys[] = {"schema",  "source", "dtype",      "samples", "counter",
+                                       "weights", "axes",   "histograms", "sources", "weight_limit",
+                                       "column",  "hist",   "by",         "others",  "run",
+                                       "device",  "method", "seconds"};
 enum { DEVICE = RUN_KEYS, METHOD, SECONDS };
 #define TOP_KEYS (sizeof top_keys / sizeof *top_keys)
 
@@ -58,6 +61,7 @@ typedef struct reader {
     tally_counter counter;
     char **names;
     char *column; /* of a profile */
+    char *by;     /* of groups */
 } reader;
 
 /* ---- Histograms ---- */
@@ -419,6 +423,21 @@ static tally_status read_hist(const reader *r, tally_result *result)
     return status;
 }
 
+/* What the groups are of, if the histograms are groups. */
+static tally_status read_by(reader *r)
+{
+    const ty_json *json = &r->json;
+    if (r->top[BY] == TY_JSON_NONE)
+        return TALLY_OK;
+    if (r->column || r->shape.kind != TALLY_RESULT_COUNTS)
+        return ty_json_error(json, r->top[BY], "\"by\" is of counts, no profile and no weights");
+    tally_status status = ty_json_string(json, r->top[BY], "by", &r->by);
+    r->shape.by = r->by;
+    if (!status && r->top[OTHERS] != TY_JSON_NONE)
+        status = ty_json_need_u64(json, r->top[OTHERS], "others", &r->shape.others);
+    return status;
+}
+
 static tally_status read_result(reader *r, size_t at, tally_result **result)
 {
     tally_status status =
@@ -433,6 +452,8 @@ static tally_status read_result(reader *r, size_t at, tally_result **result)
         status = read_kinds(r);
     if (!status && r->top[COLUMN] != TY_JSON_NONE)
         status = ty_json_string(&r->json, r->top[COLUMN], "column", &r->column);
+    if (!status)
+        status = read_by(r);
     if (!status)
         status = ty_json_axes_read(&r->json, r->top[AXES], &r->axes);
     if (!status)
@@ -501,6 +522,7 @@ static tally_status parse_at(const ty_json *json, size_t at, tally_result **resu
         ty_free(r->names[h]);
     ty_free(r->names);
     ty_free(r->column);
+    ty_free(r->by);
     ty_free(r);
     return status;
 }

@@ -21,6 +21,8 @@
  *   "sum", "mean", "m2" (the sum of squares about the mean), "min", "max", null where there are
  *   none; "error" and "sd" follow from these and are not read; "time" of values that are times, and
  *   in the statistics their "dates";
+ * - "by" where each histogram is of a value of a column: "g,x", that column and the samples';
+ *   "others" if the last is of so many values together;
  * - "summary" of a histogram of numbers: "n" samples in bins, their "mean", "sd", "min", "median",
  *   "max" where the counts tell, and whether they are "exact": not between edges of bins. It
  * follows from the rest and is not read, but for its "quantiles" of all samples: a "q" and a
@@ -405,6 +407,14 @@ static void put_header(ty_out *out, const tally_result *result)
     if (result->column) {
         ty_put(out, ",\"kind\":\"profile\",\"column\":");
         ty_put_json_string(out, result->column);
+    }
+    if (result->by) {
+        ty_put(out, ",\"by\":");
+        ty_put_json_string(out, result->by);
+    }
+    if (result->others) {
+        ty_put(out, ",\"others\":");
+        ty_put_u64(out, result->others);
     }
     if (result->kind != TALLY_RESULT_COUNTS)
         ty_put(out, result->kind == TALLY_RESULT_SUMS_F64 ? ",\"weights\":\"f64\""

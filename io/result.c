@@ -162,7 +162,9 @@ static tally_status fill(const ty_result_shape *shape, tally_result *r, tally_er
                         r->histograms, r->bins);
     r->device = ty_text_copy("", 0);
     r->method = ty_text_copy("", 0);
-    if (!r->device || !r->method)
+    r->others = shape->others;
+    r->by = shape->by ? ty_text_copy(shape->by, strlen(shape->by)) : NULL;
+    if (!r->device || !r->method || !r->by != !shape->by)
         return ty_error_memory(error, "a result", 1);
     for (uint32_t d = 0; d < shape->dimensions; d++)
         r->labels[d] = ty_labels_share(shape->labels[d]);
@@ -216,6 +218,7 @@ void tally_result_destroy(tally_result *result)
     ty_free(result->flow_sums);
     ty_free(result->q);
     ty_free(result->column);
+    ty_free(result->by);
     ty_free(result->statistics);
     ty_free(result->flow_statistics);
     ty_free(result->wide);

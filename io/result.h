@@ -30,6 +30,10 @@ struct tally_result {
     ty_labels *labels[TALLY_MAX_DIMENSIONS]; /* a label for each bin of an axis whose bins are words
                                                 (INTEGER from 0); else NULL */
     tally_time times[TALLY_MAX_DIMENSIONS];  /* of axes of times their unit */
+    /* Of tally_result_by, else NULL: the columns, of groups and of samples; and how many groups the
+     * last histogram stands for together, 0: each has its own. Then they are counts, no profile. */
+    char *by;
+    uint64_t others;
     void *counts;       /* histograms × bins of uint64_t, double or int64_t by `kind` */
     double *squares;    /* histograms × bins, or NULL */
     tally_flows *flows; /* histograms of them */
@@ -65,6 +69,8 @@ typedef struct ty_result_shape {
     const char *const *names;
     ty_labels *labels[TALLY_MAX_DIMENSIONS]; /* as in tally_result, which shares them */
     tally_time times[TALLY_MAX_DIMENSIONS];
+    const char *by; /* as in tally_result */
+    uint64_t others;
     /* A profile's, of one axis and at most TALLY_MAX_VALUES histograms of counts; else NULL. */
     const char *column;
     tally_time value_times[TALLY_MAX_VALUES];
@@ -87,6 +93,13 @@ tally_status ty_result_unite(const tally_result *a, const tally_result *b, uint3
                              tally_result **new_a, tally_result **new_b, tally_error *error);
 tally_status ty_result_sort_labels(const tally_result *result, uint32_t axis, tally_result **sorted,
                                    tally_error *error);
+
+/* result_groups.c, of two with `by`: whether they have the same groups in the same order; an error
+ * if they cannot be made so. Then both with the groups of either, the most samples first. */
+tally_status ty_result_check_groups(const tally_result *a, const tally_result *b, int *same,
+                                    tally_error *error);
+tally_status ty_result_unite_groups(const tally_result *a, const tally_result *b,
+                                    tally_result **new_a, tally_result **new_b, tally_error *error);
 
 /* Rounds wide sums anew, which may have been added to. Whoever is asked what a result holds calls
  * it. */

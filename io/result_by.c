@@ -84,7 +84,9 @@ static tally_status make(const tally_result *joint, const tally_flows *flows, co
                              .dtype = joint->dtype,
                              .times = {joint->times[1]},
                              .histograms = histograms,
-                             .names = names};
+                             .names = names,
+                             .by = joint->names[0],
+                             .others = count - kept};
     if (!status)
         status = ty_result_create(&shape, result, error);
     for (uint64_t i = 0; i < count && !status; i++)

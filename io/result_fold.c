@@ -142,6 +142,8 @@ static tally_status begin(fold *f, const tally_result *from, ty_result_shape *sh
     shape->weight_limit = from->weight_limit;
     shape->histograms = from->histograms;
     shape->names = (const char *const *)from->names;
+    shape->by = from->by;
+    shape->others = from->others;
     shape->column = from->column;
     memcpy(shape->value_times, from->value_times, sizeof shape->value_times);
     ty_result_settle(from);

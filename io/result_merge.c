@@ -89,7 +89,7 @@ static int exponent_of(const tally_result *r)
     return exponent;
 }
 
-/* *united: the labels of words are the same, too. */
+/* *united: the labels of words and the groups are the same, too. */
 static tally_status check_same(const tally_result *into, const tally_result *from, int *united,
                                tally_error *error)
 {
@@ -133,6 +133,12 @@ static tally_status check_same(const tally_result *into, const tally_result *fro
     tally_status status = ty_profile_check_same(into, from, error);
     if (status)
         return status;
+    if (into->by && from->by) {
+        int same;
+        status = ty_result_check_groups(into, from, &same, error);
+        *united &= same;
+        return status;
+    }
     if (into->histograms != from->histograms)
         return ty_error(error, TALLY_ERROR_ARGUMENT,
                         "the first has %" PRIu64 " histograms and the second %" PRIu64
@@ -341,11 +347,18 @@ static void replace(tally_result **result, const tally_result *first, tally_resu
     *result = next;
 }
 
-/* Where the words of an axis differ: by way of results that have the words of both. */
-static tally_status merge_words(tally_result *into, const tally_result *from, tally_error *error)
+/* Where the words of an axis or the groups differ: by way of results that have those of both. */
+static tally_status merge_by_name(tally_result *into, const tally_result *from, tally_error *error)
 {
     tally_result *a = into, *b = (tally_result *)from, *new_a, *new_b;
     tally_status status = TALLY_OK;
+    if (into->by && from->by) {
+        status = ty_result_unite_groups(a, b, &new_a, &new_b, error);
+        if (status)
+            return status;
+        replace(&a, into, new_a);
+        replace(&b, from, new_b);
+    }
     for (uint32_t d = 0; !status && d < into->dimensions; d++) {
         if (!into->labels[d])
             continue;
@@ -382,7 +395,7 @@ tally_status tally_result_merge(tally_result *into, const tally_result *from, ta
     tally_status status = check_same(into, from, &united, error);
     if (status)
         return status;
-    return united ? merge_same(into, from, error) : merge_words(into, from, error);
+    return united ? merge_same(into, from, error) : merge_by_name(into, from, error);
 }
 
 tally_status ty_result_add_notes(tally_result *into, const tally_result *from, tally_error *error)

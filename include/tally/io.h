@@ -129,8 +129,9 @@ TALLY_API tally_status tally_result_narrow(tally_result *result, tally_counter c
                                            tally_error *error);
 
 /* Adds `from` to `into`, in memory that does not grow with their number: same axes (bit-identical
- * edges; of words any), names and kind, else TALLY_ERROR_ARGUMENT saying what differs; refuses,
- * changing nothing, if a count would pass 2^64-1. */
+ * edges; of words any), names (of tally_result_by any) and kind, else TALLY_ERROR_ARGUMENT saying
+ * what differs; refuses, changing nothing, if a count would pass 2^64-1. Words and groups are
+ * sorted anew; where several are one together (`most`, tally_result_top), others are refused. */
 TALLY_API tally_status tally_result_merge(tally_result *into, const tally_result *from,
                                           tally_error *error);
 

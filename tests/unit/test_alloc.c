@@ -255,8 +255,34 @@ static tally_status parse_result(const void *arg, tally_error *error)
     return status;
 }
 
+#define GROUPS                                                                                     \
+    "{\"schema\":\"tally/1\",\"by\":\"g,x\",\"axes\":[{\"kind\":\"integer\",\"bins\":2,"           \
+    "\"lo\":0,\"hi\":2,\"edges\":[0,1,2],\"first\":0}],\"histograms\":["
+#define GROUP(name)                                                                                \
+    "{\"name\":\"" name "\",\"counts\":[1,2],"                                                     \
+    "\"underflow\":0,\"overflow\":0,\"nan\":0,\"masked\":0}"
+
+/* Of two results with groups of their own. */
+static tally_status merge_groups(const void *arg, tally_error *error)
+{
+    static const char one[] = GROUPS GROUP("a") "," GROUP("b") "]}", two[] = GROUPS GROUP("c") "]}";
+    tally_result *a = NULL, *b = NULL;
+    tally_result_info info = TALLY_RESULT_INFO_INIT;
+    (void)arg;
+    tally_status status = tally_result_parse(one, strlen(one), "one", 0, &a, error);
+    if (!status)
+        status = tally_result_parse(two, strlen(two), "two", 0, &b, error);
+    if (!status)
+        status = tally_result_merge(a, b, error);
+    CHECK(!a || (!tally_result_info_get(a, &info) && info.histograms == (status ? 2 : 3)));
+    tally_result_destroy(a);
+    tally_result_destroy(b);
+    return status;
+}
+
 static void test_results(const unsigned char *data)
 {
+    starve("groups", merge_groups, NULL, TALLY_OK);
     tally_plan_options o = help_options(TALLY_U8, tally_axis_log(9, 1, 200));
     o.channels = 2;
     result_plan = help_plan(context, &o);

@@ -189,6 +189,20 @@ static void test_kinds(void)
     tally_result_destroy(r);
 }
 
+/* Groups in fewer bins merge as before. */
+static void test_groups(void)
+{
+    const tally_axis even = tally_axis_even(8, 0, 1);
+    const char *const names[] = {"a", "2 other values"};
+    ty_result_shape shape = {
+        .dimensions = 1, .axes = &even, .histograms = 2, .names = names, .by = "g,x", .others = 2};
+    tally_result *r = NULL, *b = NULL;
+    CHECK(!ty_result_create(&shape, &r, NULL) && !tally_result_rebin(r, 0, 2, &b, NULL));
+    CHECK(b && b->by && strcmp(b->by, "g,x") == 0 && b->others == 2);
+    tally_result_destroy(b);
+    tally_result_destroy(r);
+}
+
 /* Sums that do not fit; integers may pass int64 on the way. */
 static void test_limits(void)
 {
@@ -263,6 +277,7 @@ int main(int argc, char **argv)
         test_rebin();
     }
     test_kinds();
+    test_groups();
     test_limits();
     test_refuses();
     printf("%d checks, %d failures\n", checks, failures);
