@@ -14,7 +14,7 @@ def merge(paths, threads=None):
     Parameters
     ----------
     paths : iterable of path
-        Files of one histogram each, with the same axes.
+        Files of one histogram each, with the same name and axes.
     threads : int, optional
         That read files ahead; else one a processor. Two files for each are in memory at once.
 
@@ -48,6 +48,8 @@ def merge(paths, threads=None):
                     total = part
                 else:
                     try:
+                        if part.name != total.name:
+                            raise ValueError(f"it is of {part.name!r}, and the first file of {total.name!r}")
                         total += part
                     except ValueError as e:
                         raise ValueError(f"{os.fspath(path)}: {e}") from None

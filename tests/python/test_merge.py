@@ -52,6 +52,21 @@ def test_what_cannot_be_added_is_named(tmp_path):
         tally.merge([])
 
 
+def test_other_groups_are_refused(tmp_path):
+    """A file may have one group alone, and another one another, which the command keeps apart."""
+    command, paths = [sys.executable, "-m", "libtally"], []
+    for i, rows in enumerate(("US,1\nUS,2\n", "DE,1\n", "US,3\n", "US,1\nDE,1\n")):
+        (tmp_path / "t.csv").write_text("g,x\n" + rows)
+        paths.append(tmp_path / f"{i}.json")
+        how = ("-c", "x", "--by", "g", "--range", "0", "4", "--bins", "2", "-o", paths[-1])
+        subprocess.run([*command, tmp_path / "t.csv", *how], check=True)
+    assert tally.merge([paths[0], paths[2]]).values().tolist() == [1, 2]
+    with pytest.raises(ValueError, match=r"1\.json: it is of 'DE', and the first file of 'US'"):
+        tally.merge(paths[:2])
+    with pytest.raises(ValueError, match=r"3\.json: it holds 2 histograms, not one"):
+        tally.merge([paths[0], paths[3]])
+
+
 def test_many_categories_are_added():
     """In a time that is not that of their number squared."""
     one, other = (tally.Hist(tally.Category([f"{i}" for i in range(a, a + 200_000)], growth=True)) for a in (0, 100_000))
