@@ -14,6 +14,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "io/columns.h"
+#include "io/mask.h"
 #include "io/rows.h"
 #include "io/shape.h"
 
@@ -308,14 +309,6 @@ static tally_status open_image(ty_fits_state *s, const tally_input_options *opti
     return TALLY_OK;
 }
 
-static tally_status make_mask(ty_fits_state *s, tally_error *error)
-{
-    const ty_rows *r = &s->rows;
-    const uint64_t most = r->chunk_columns ? r->chunk_columns : r->chunk_rows * r->columns;
-    s->mask = ty_malloc((size_t)most + 1);
-    return s->mask ? TALLY_OK : ty_error_memory(error, "which values are missing", (size_t)most);
-}
-
 static tally_status open_unit(ty_fits_state *s, ty_stream *stream,
                               const tally_input_options *options, tally_input_info *info,
                               tally_error *error)
@@ -339,7 +332,7 @@ static tally_status open_unit(ty_fits_state *s, ty_stream *stream,
     if (status)
         return status;
     ty_picks_note(&s->picks, info);
-    return masked ? make_mask(s, error) : TALLY_OK;
+    return masked ? ty_mask_make(&s->rows, &s->mask, error) : TALLY_OK;
 }
 
 static void fits_close(void *state)
@@ -379,32 +372,20 @@ static tally_status take(void *state, unsigned char *into, uint64_t bytes, uint6
     return status;
 }
 
-/* mask[i] becomes 0 where one of `count` values of field `i`, as handed out, `step` bytes apart,
- * stands for missing. */
-static void mask_missing(const ty_fits_state *s, uint32_t i, const unsigned char *values,
-                         size_t step, uint64_t count, unsigned char *mask)
+/* mask[i] becomes 0 where element i of a view of field `i` stands for missing. */
+static void mask_field(const ty_fits_state *s, uint32_t i, const tally_view *view,
+                       unsigned char *mask)
 {
     const ty_fits_field *f = s->fits.field + s->fields[i];
     const uint64_t blank = (uint64_t)f->blank ^ (s->dtype == TALLY_U64 ? UINT64_C(1) << 63 : 0);
-    for (uint64_t k = 0; k < count && may_miss(f); k++) {
-        uint64_t bits;
-        memcpy(&bits, values + k * step, sizeof bits);
-        mask[k] &= bits != blank;
-    }
+    ty_mask_missing(view, &blank, may_miss(f) ? 1 : 0, mask);
 }
 
 static void mask_chunk(ty_fits_state *s, const tally_view *views)
 {
-    const uint64_t rows = views->rows, columns = views->columns;
-    memset(s->mask, 1, (size_t)(rows * columns));
-    for (uint32_t i = 0; i < s->count; i++) {
-        const tally_view *v = views + i;
-        const size_t step = v->column_stride_bytes ? (size_t)v->column_stride_bytes : 8;
-        const size_t row = v->row_stride_bytes ? (size_t)v->row_stride_bytes : step * columns;
-        for (uint64_t y = 0; y < rows; y++)
-            mask_missing(s, i, (const unsigned char *)v->data + y * row, step, columns,
-                         s->mask + y * columns);
-    }
+    memset(s->mask, 1, (size_t)(views->rows * views->columns));
+    for (uint32_t i = 0; i < s->count; i++)
+        mask_field(s, i, views + i, s->mask);
 }
 
 static tally_status fits_read(void *state, tally_view *views, int *done, tally_error *error)
@@ -482,14 +463,18 @@ static tally_status fits_mask_part(const void *state, uint64_t begin, uint64_t c
 {
     const ty_fits_state *s = state;
     uint64_t values[BATCH];
+    tally_view view = TALLY_VIEW_INIT;
+    view.data = values;
+    view.rows = 1;
     tally_status status = TALLY_OK;
     for (uint64_t n; count && !status; begin += n, count -= n, mask += n) {
         n = count < BATCH ? count : BATCH;
+        view.columns = n;
         for (uint32_t i = 0; i < s->count && !status; i++) {
             ty_fits_part part = {.state = s, .number = i};
             status = read_source(&part, begin, n, values, error);
             if (!status)
-                mask_missing(s, i, (const unsigned char *)values, sizeof *values, n, mask);
+                mask_field(s, i, &view, mask);
         }
     }
     return status;

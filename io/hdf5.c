@@ -37,6 +37,7 @@ const ty_decoder ty_hdf5 = {
 #include "core/text.h"
 #include "io/columns.h"
 #include "io/hdf5_dataset.h"
+#include "io/mask.h"
 #include "io/stored.h"
 
 /* ---- Types ---- */
@@ -281,7 +282,13 @@ static tally_status open_samples(ty_h5_state *s, hid_t type, const tally_input_o
     s->memory = s->h5->H5Tcopy(memory_type(s->h5, info->dtype, type));
     if (s->memory < 0)
         return ty_h5_failed(s, "cannot copy the type of", error);
-    return ty_shape_find(&shape, ty_stream_name(s->stream), options, &s->picks, info, error);
+    tally_status status =
+        ty_shape_find(&shape, ty_stream_name(s->stream), options, &s->picks, info, error);
+    const H5T_class_t kind = s->h5->H5Tget_class(type);
+    if (status || (kind != H5T_INTEGER && kind != H5T_FLOAT))
+        return status;
+    const int may_mask = options->masked && (info->channels == 1 || s->picks.count);
+    return ty_h5_find_packing(s, type, may_mask, &info->dtype, error);
 }
 
 /* Integers and floats that their type in memory does not hold exactly stop the reading. */
@@ -307,12 +314,18 @@ static tally_status open_type(ty_h5_state *s, hid_t made, hid_t type,
                                     : open_samples(s, type, options, info, error);
     if (status)
         return status;
-    s->element_bytes = s->h5->H5Tget_size(s->memory);
+    s->stored_bytes = s->h5->H5Tget_size(s->memory);
+    s->element_bytes = s->packing.is_used ? tally_dtype_bytes(info->dtype) : s->stored_bytes;
     status = ty_rows_open(&s->rows, ty_stream_name(s->stream), 1, options, info, error);
     if (status)
         return status;
     ty_picks_note(&s->picks, info);
-    find_start(s, made, type);
+    if (s->packing.is_masked)
+        status = ty_mask_make(&s->rows, &s->mask, error);
+    else if (!s->packing.is_used)
+        find_start(s, made, type);
+    if (status)
+        return status;
     s->transfer = s->h5->H5Pcreate(*s->h5->H5P_CLS_DATASET_XFER_ID_g);
     if (s->transfer < 0 || s->h5->H5Pset_type_conv_cb(s->transfer, on_inexact, s) < 0)
         return ty_h5_failed(s, "cannot prepare to read", error);
@@ -360,6 +373,7 @@ static void close_all(ty_h5_state *s)
     if (s->file > 0)
         h5->H5Fclose(s->file);
     ty_rows_close(&s->rows);
+    ty_free(s->mask);
     for (int i = 0; i < TALLY_MAX_DIMENSIONS; i++)
         ty_free(s->names[i]);
     ty_free(s->inside);
@@ -466,12 +480,22 @@ static tally_status take(void *state, unsigned char *into, uint64_t bytes, uint6
     while (left && !status) {
         hsize_t from[TY_H5_RANK_MOST], count[TY_H5_RANK_MOST];
         const uint64_t n = s->rank ? find_box(s, s->element, left, from, count) : 1;
-        status = read_box(s, from, count, n, into, error);
+        status =
+            read_box(s, from, count, n, into + n * (s->element_bytes - s->stored_bytes), error);
+        if (!status && s->packing.is_used)
+            status = ty_h5_unpack(s, into, n, error);
         into += n * s->element_bytes;
         s->element += n;
         left -= n;
     }
     return status;
+}
+
+static void mask_chunk(ty_h5_state *s, const tally_view *views)
+{
+    memset(s->mask, 1, (size_t)(views->rows * views->columns));
+    for (uint32_t i = 0; i < (s->picks.count ? s->picks.count : 1); i++)
+        ty_mask_missing(views + i, s->packing.bits, s->packing.kinds, s->mask);
 }
 
 static tally_status hdf5_read(void *state, tally_view *views, int *done, tally_error *error)
@@ -483,9 +507,12 @@ static tally_status hdf5_read(void *state, tally_view *views, int *done, tally_e
         return ty_error(error, TALLY_ERROR_UNSUPPORTED, "%s", reason);
     tally_status status = ty_rows_read(&s->rows, take, s, views, done, error);
     ty_h5_unlock();
-    if (!status && !*done)
-        ty_picks_split(&s->picks, views);
-    return status;
+    if (status || *done)
+        return status;
+    ty_picks_split(&s->picks, views);
+    if (s->mask)
+        mask_chunk(s, views);
+    return TALLY_OK;
 }
 
 static tally_status hdf5_rewind(void *state, tally_error *error)
@@ -500,6 +527,11 @@ static tally_status hdf5_rewind(void *state, tally_error *error)
 static const char *hdf5_name(const void *state, uint64_t channel)
 {
     return channel < TALLY_MAX_DIMENSIONS ? ((const ty_h5_state *)state)->names[channel] : NULL;
+}
+
+static const unsigned char *hdf5_mask(const void *state)
+{
+    return ((const ty_h5_state *)state)->mask;
 }
 
 static int hdf5_stored(const void *state, ty_stored *stored)
@@ -522,6 +554,7 @@ const ty_decoder ty_hdf5 = {
     .close = hdf5_close,
     .channel_name = hdf5_name,
     .stored = hdf5_stored,
+    .mask = hdf5_mask,
 };
 
 #endif

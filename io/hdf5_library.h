@@ -10,6 +10,12 @@
 
 #define TY_H5_FUNCTIONS(F)                                                                         \
     F(H5open)                                                                                      \
+    F(H5Aclose)                                                                                    \
+    F(H5Aexists)                                                                                   \
+    F(H5Aget_space)                                                                                \
+    F(H5Aget_type)                                                                                 \
+    F(H5Aopen)                                                                                     \
+    F(H5Aread)                                                                                     \
     F(H5Dclose)                                                                                    \
     F(H5Dget_create_plist)                                                                         \
     F(H5Dget_offset)                                                                               \
@@ -38,9 +44,11 @@
     F(H5Screate_simple)                                                                            \
     F(H5Sget_simple_extent_dims)                                                                   \
     F(H5Sget_simple_extent_ndims)                                                                  \
+    F(H5Sget_simple_extent_npoints)                                                                \
     F(H5Sget_simple_extent_type)                                                                   \
     F(H5Sselect_hyperslab)                                                                         \
     F(H5Tclose)                                                                                    \
+    F(H5Tconvert)                                                                                  \
     F(H5Tcreate)                                                                                   \
     F(H5Tcopy)                                                                                     \
     F(H5Tequal)                                                                                    \

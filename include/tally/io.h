@@ -358,9 +358,10 @@ typedef struct tally_input_options {
     tally_integers integers; /* text, JSON lines: which columns of integers are i64 or u64 */
     uint32_t times; /* text, JSON lines: bit d: the d-th column is of dates and times; others are
                        if their first values, 100 at most, are */
-    int32_t masked; /* Parquet, Arrow, FITS, text, JSON lines: columns that are all i64 or all u64
-                       stay so where values are missing, and tally_input_mask says where; 0: they
-                       are f64 then, and an integer beyond 2^53 is refused, or rounded in text */
+    int32_t masked; /* Parquet, Arrow, FITS, HDF5, text, JSON lines: columns that are all i64 or
+                       all u64 stay so where values are missing, and tally_input_mask says where;
+                       0: they are f64 then, and an integer beyond 2^53 is refused, or rounded in
+                       text */
 } tally_input_options;
 
 #define TALLY_INPUT_OPTIONS_INIT                                                                   \
@@ -427,9 +428,9 @@ TALLY_API tally_status tally_input_read(tally_input *input, tally_view *views, i
                                         tally_error *error);
 /* All of the input as views with a source, which read the file when they are counted: every thread
  * its own part. Fills views[0 … dimensions). For Parquet, Arrow and FITS, and for uncompressed
- * samples in a file: raw data, npy, PNM, TIFF, HDF5. Else views->source is NULL, and chunks are
- * what there is. Valid until `input` is rewound or closed; nothing is read, and tally_input_read
- * goes on as if it had not been called. */
+ * samples in a file: raw data, npy, PNM, TIFF, HDF5 without scales and missing values. Else
+ * views->source is NULL, and chunks are what there is. Valid until `input` is rewound or closed;
+ * nothing is read, and tally_input_read goes on as if it had not been called. */
 TALLY_API tally_status tally_input_view(tally_input *input, tally_view *views, tally_error *error);
 /* Of an input that was opened with `masked`: the mask of the views that were handed out last, by
  * either call, for tally_execute. What it leaves out is missing in some column, as NaN is in those

@@ -160,6 +160,73 @@ def check_booleans(folder):
     check([axis["bins"] for axis in both["axes"]] == [64, 2], "axes", both["axes"])
 
 
+def packed(random):
+    """A random array, netCDF's attributes of it, and what they make of its samples."""
+    kind = np.dtype(random.choice("|i1 |u1 <i2 >i2 <u2 <i4 >u4 <i8 >u8 <f2 <f4 >f4 <f8 >f8".split()))
+    shape, one = random.integers(1, 30, random.integers(0, 4)), (1,) * random.integers(2)
+    data, said = np.asarray(random.integers(0, 60, shape)).astype(kind), {}
+    if kind.kind == "f":
+        data[random.random(data.shape) < 0.1] = -999.9
+    for name in ("_FillValue", "missing_value"):
+        if random.random() < 0.6:
+            said[name] = np.full(one, random.choice([-999.9, 7, 8]) if kind.kind == "f" else random.integers(60),
+                                 random.choice([kind, np.dtype("<f8")]))
+    wanted = np.where(np.isin(data, [value.astype(kind) for value in said.values()]), np.nan, data.astype(float))
+    for name, numbers in {"scale_factor": (0.01, -1.5, 3), "add_offset": (0.5, 7)}.items():
+        if random.random() < 0.5:
+            said[name] = np.full(one, random.choice(numbers))
+    return data, said, wanted * said.get("scale_factor", 1) + said.get("add_offset", 0)
+
+
+def check_attributes(folder, random):
+    """netCDF's: missing samples, and scales, of every type, layout and way of reading."""
+    path = folder / "netcdf.h5"
+    for _ in range(60):
+        data, said, wanted = packed(random)
+        with h5py.File(path, "w") as file:
+            made = file.create_dataset("data", data=data, chunks=True if data.ndim and random.random() < 0.5 else None)
+            made.attrs.update(said)
+            made.attrs.update(units="m", names=["a", "b"], valid_range=[0, 1])
+        found = counted(f"{path}:data", *(("-j", 1), ("--verify",), ())[random.integers(3)])
+        check(sum(h["nan"] for h in found) == np.isnan(wanted).sum(), "missing", data.dtype, said, found)
+        check(np.sum([h["counts"] for h in found], 0).tolist() == np.histogram(wanted[~np.isnan(wanted)], BINS, RANGE)[0].tolist(),
+              "attributes", data.dtype, data.shape, said)  # fmt: skip
+
+
+def check_attributes_of_few(folder):
+    """Attributes that are no single number, or numbers that the type has not, say nothing; large integers stay exact."""
+    path = folder / "few.h5"
+    big = np.array([2**53, 2**53 + 1, 7, 2**53 + 2, -(2**63) + 2, -(2**63) + 1, 2**53, 2**53 + 1]).reshape(4, 2)
+    with h5py.File(path, "w") as file:
+        for name, said in {"clipped": dict(_FillValue=-9999.0, missing_value=256), "fraction": dict(_FillValue=0.5),
+                           "words": dict(_FillValue="0", scale_factor="2", add_offset=[1, 2])}.items():
+            file.create_dataset(name, data=np.array([0, 0, 255, 1], "u1")).attrs.update(said)
+        file.create_dataset("infinite", data=np.array([np.inf, 1], "f4")).attrs["missing_value"] = 1e300
+        file.create_dataset("near", data=big[2]).attrs.update(scale_factor=2.0, _FillValue=big[2, 0])
+        for name, layout in ("big", None), ("chunks", (1, 2)):
+            file.create_dataset(name, data=big, chunks=layout).attrs["_FillValue"] = np.int64(-(2**63) + 2)
+        file.create_dataset("bands", data=big[:, :, None]).attrs["_FillValue"] = np.int64(7)
+        file.create_dataset("pair", data=big.reshape(2, 2, 2)).attrs["_FillValue"] = np.int64(7)
+    for name in ("clipped", "fraction", "words"):
+        one, = json.loads(run(f"{path}:{name}", "-f", "json").stdout)["histograms"]
+        check(one["counts"] == [2, 1] + [0] * 253 + [1], name, one)
+    for name, rows in ("big", big), ("chunks", big), ("bands", big):
+        missing = 7 if name == "bands" else -(2**63) + 2
+        for more, some in ((), rows), (("--rows", "1:4", "--cols", "0:1"), rows[1:4, :1]), (("-j", 1), rows):
+            done = run(f"{path}:{name}", "--bins", 2, "--range", 2**53, 2**53 + 4, *more, "-f", "json")
+            check(done.returncode == 0, name, done.stderr)
+            one, = json.loads(done.stdout)["histograms"]
+            there = some[some != missing].tolist()
+            check(one["counts"] == [there.count(2**53) + there.count(2**53 + 1), there.count(2**53 + 2)], name, more, one)
+            check((one["nan"], one["underflow"]) == (some.size - len(there), sum(v < 2**53 for v in there)), name, more, one)
+    both, = counted(f"{path}:big", "--column", "1,2", bins=(1, 1), ranges=((2**53, 2**53 + 2),) * 2)
+    check((both["nan"], both["counts"]) == (1, [2]), "large pairs", both)
+    for name, wanted in {"infinite": (0, 0, 1), "near": (1, 1, 0)}.items():
+        one, = counted(f"{path}:{name}")
+        check((one["nan"], one["underflow"], one["overflow"]) == wanted, name, one)
+    refused("dataset pair has integers beyond 2^53", f"{path}:pair", "--bins", 2, code=3)
+
+
 def check_one(folder, random):
     """A file of one dataset needs no name; many are read at once; what comes from pipes is copied."""
     data = random.normal(40, 20, 300_000)
@@ -250,6 +317,8 @@ def main():
         check_datasets(folder, random)
         check_channels_and_tables(folder, random)
         check_booleans(folder)
+        check_attributes(folder, random)
+        check_attributes_of_few(folder)
         check_damage(folder, random, check_one(folder, random))
     print(checks.failures, "failures")
     return checks.failures != 0

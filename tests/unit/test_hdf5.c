@@ -12,6 +12,8 @@
 #include "io/hdf5_library.h"
 
 #define MORE(F)                                                                                    \
+    F(H5Acreate2)                                                                                  \
+    F(H5Awrite)                                                                                    \
     F(H5Dcreate2) F(H5Dwrite) F(H5Fcreate) F(H5Fget_obj_count) F(H5Iis_valid) F(H5Pset_chunk)
 static struct {
 #define MEMBER(name) __typeof__(&name) name;
@@ -74,6 +76,18 @@ typedef struct record {
     float x[2];
 } record;
 
+static void add_attribute(const ty_h5 *h5, hid_t set, const char *name)
+{
+    const double value = 2;
+    const hsize_t one = 1;
+    const hid_t space = h5->H5Screate_simple(1, &one, NULL);
+    const hid_t number = *h5->H5T_NATIVE_DOUBLE_g;
+    const hid_t made = more.H5Acreate2(set, name, number, space, H5P_DEFAULT, H5P_DEFAULT);
+    CHECK(made >= 0 && more.H5Awrite(made, number, &value) >= 0);
+    h5->H5Aclose(made);
+    h5->H5Sclose(space);
+}
+
 static void add_dataset(const ty_h5 *h5, hid_t file, const char *name, hid_t type, hsize_t columns,
                         hsize_t chunk_rows)
 {
@@ -84,6 +98,10 @@ static void add_dataset(const ty_h5 *h5, hid_t file, const char *name, hid_t typ
     CHECK(!chunk_rows || more.H5Pset_chunk(how, 2, chunk) >= 0);
     const hid_t set = more.H5Dcreate2(file, name, type, space, H5P_DEFAULT, how, H5P_DEFAULT);
     CHECK(more.H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, zeros) >= 0);
+    if (strcmp(name, "chunks") == 0) {
+        add_attribute(h5, set, "_FillValue");
+        add_attribute(h5, set, "scale_factor");
+    }
     h5->H5Dclose(set);
     h5->H5Pclose(how);
     h5->H5Sclose(space);
